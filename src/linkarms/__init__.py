@@ -1,0 +1,1 @@
+from linkarms._version import __version__

@@ -1,0 +1,100 @@
+"""The one door to numba.
+
+Every compiled function of the package is decorated with `kernel`. It is ``numba.njit`` with three additions:
+
+* the cache on disk is stamped with a digest of **all** kernel sources (numba stamps only the file of the function
+  itself, so that a function which calls an edited one would go on running the old formula);
+* a place with no writable cache is survived: the kernels are then compiled anew in each process;
+* the first compilation is announced once on stderr, because it takes a while.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core import caching
+
+__all__ = ["KERNEL_OPTIONS", "kernel", "kernel_digest"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Divisions by zero give inf, as in NumPy; kernels run without the interpreter's lock.
+KERNEL_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+
+_announced = False
+
+
+@functools.cache
+def kernel_digest() -> str:
+    """Digest of the sources of all kernels: every module of the package that imports this one."""
+    root = Path(__file__).parent
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(root.rglob("*.py")):
+        source = path.read_bytes()
+        if b"_jit import" in source or path.name == "_jit.py":
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + source)
+    return digest.hexdigest()
+
+
+def _announce(cached: bool) -> None:
+    global _announced
+    if _announced or os.environ.get("LINKARMS_QUIET"):
+        return
+    _announced = True
+    again = "this happens once" if cached else "no writable cache was found, so every process has to do it"
+    print(f"linkarms: compiling, about half a minute ({again})", file=sys.stderr, flush=True)
+
+
+class _StampedCache(caching.FunctionCache):  # type: ignore[misc]
+    """numba's own cache, stamped with the digest of all kernels instead of one file's."""
+
+    def __init__(self, py_func: Callable[..., Any]) -> None:
+        super().__init__(py_func)
+        self._cache_file = caching.IndexDataCacheFile(
+            cache_path=self._cache_path,
+            filename_base=self._impl.filename_base,
+            source_stamp=kernel_digest(),
+        )
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = super().load_overload(sig, target_context)
+        if found is None:
+            _announce(cached=True)
+        return found
+
+
+class _NoCache(caching.NullCache):  # type: ignore[misc]
+    """No cache at all: a read-only install, or a numba whose cache works differently."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        _announce(cached=False)
+
+
+def kernel(function: F) -> F:
+    """Compile ``function`` with numba when it is first called; see the module's docstring.
+
+    Parameters
+    ----------
+    function : callable
+        Takes and returns what numba's nopython mode knows. Families and rules reach it as integer codes and arrays,
+        never as functions: those would be compiled again in every process.
+
+    Returns
+    -------
+    callable
+        A numba dispatcher with the type of ``function``.
+    """
+    dispatcher = numba.njit(**KERNEL_OPTIONS)(function)
+    try:
+        dispatcher._cache = _StampedCache(function)
+    except Exception:
+        # RuntimeError where no place is writable; anything else if numba's internals have moved. Uncached is safe.
+        dispatcher._cache = _NoCache()
+    return dispatcher  # type: ignore[no-any-return]

@@ -1,0 +1,69 @@
+"""The exceptions of linkarms.
+
+Every message says what was wrong, where, and what to do about it, in one line. Whatever raises one of these
+leaves the state as it was.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ArmExhausted",
+    "CallbackError",
+    "InvalidDump",
+    "InvalidInput",
+    "InvalidSample",
+    "LinkarmsError",
+    "MissingDependency",
+    "UnknownArm",
+    "require",
+]
+
+
+class LinkarmsError(Exception):
+    """The base of every error that linkarms raises on purpose."""
+
+
+class InvalidInput(LinkarmsError, ValueError):
+    """An argument that cannot be used: out of range, of the wrong shape, of an unknown name."""
+
+
+class InvalidSample(InvalidInput):
+    """A sample that cannot come from its arm: not finite, of the wrong shape, outside the support."""
+
+
+class UnknownArm(InvalidInput, LookupError):
+    """An arm that this run does not have, or a pull of it that nobody asked for."""
+
+
+class ArmExhausted(LinkarmsError):
+    """A recorded arm, drawn without replacement, has no sample left."""
+
+
+class InvalidDump(LinkarmsError, ValueError):
+    """A dump that cannot be loaded: damaged, of a newer format, or in need of the user's own class."""
+
+
+class CallbackError(LinkarmsError):
+    """A user's own family or rule raised an exception; it is the ``__cause__`` of this one."""
+
+
+class MissingDependency(LinkarmsError, ImportError):
+    """An optional package is not installed; the message holds the pip line."""
+
+
+def require(module: str, extra: str) -> None:
+    """Raise `MissingDependency` with the pip line unless ``module`` can be imported.
+
+    Parameters
+    ----------
+    module : str
+        The module that is about to be imported.
+    extra : str
+        The extra of linkarms that brings it.
+    """
+    import importlib.util
+
+    if importlib.util.find_spec(module) is None:
+        raise MissingDependency(
+            f"this needs the package {module!r}, which is not installed; run: pip install 'linkarms[{extra}]'"
+        )

@@ -1,0 +1,133 @@
+"""What a run returns."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Result", "Witness"]
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The least certain pair of pairs, by the names of the arms.
+
+    ``intra`` is a pair inside one cluster and ``inter`` a pair from two clusters. The partition would be another one if
+    the arms of ``intra`` were at least as far apart as those of ``inter``; no other such change is as well supported by
+    the samples.
+    """
+
+    intra: tuple[Hashable, Hashable]
+    inter: tuple[Hashable, Hashable]
+
+    def __str__(self) -> str:
+        (u, v), (a, b) = self.intra, self.inter
+        return f"{u} and {v} (together) against {a} and {b} (apart)"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The clusters, and what is known about them.
+
+    Attributes
+    ----------
+    labels : ndarray of int, shape (M,)
+        Cluster of each arm, 0..K-1 in order of first appearance. Before every arm has a sample: all ``-1`` unless K is 1
+        or M.
+    arms : tuple
+        The names of the arms, in the order of `labels`.
+    stopped : bool
+        The stopping rule fired: the labels are wrong with probability at most `delta`. When false there is no promise.
+    delta : float
+        The promised error probability.
+    samples : int
+        Samples used by the answer, of all arms together.
+    pulls : ndarray of int, shape (M,)
+        Samples of each arm.
+    parameters : ndarray, shape (M, d)
+        The estimates. Arms without a sample are masked (the array is then a masked array).
+    evidence, threshold : float
+        The statistic of the stopping rule and the level it has to reach.
+    witness : Witness or None
+        The least certain pair of pairs.
+    reason : str
+        Why the run stopped, or why it has not, in words.
+    ambiguous : bool
+        The estimates have equal edges at the cut, so that their partition is not unique.
+    """
+
+    labels: NDArray[np.int64]
+    arms: tuple[Hashable, ...]
+    stopped: bool
+    delta: float
+    samples: int
+    pulls: NDArray[np.int64]
+    parameters: NDArray[np.float64]
+    evidence: float
+    threshold: float
+    witness: Witness | None
+    reason: str
+    ambiguous: bool = False
+
+    @property
+    def clusters(self) -> list[list[Hashable]]:
+        """The names of the arms of each cluster."""
+        known = [int(k) for k in self.labels]
+        return [
+            [arm for arm, label in zip(self.arms, known, strict=True) if label == k]
+            for k in range(max(known, default=-1) + 1)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON: lists, numbers, strings; ``None`` for what is unknown or infinite."""
+
+        def finite(x: float) -> float | None:
+            return float(x) if np.isfinite(x) else None
+
+        names = [a if isinstance(a, (int, float, bool)) or a is None else str(a) for a in self.arms]
+        by_arm = dict(zip(self.arms, names, strict=True))
+        witness = None
+        if self.witness is not None:
+            witness = {
+                "intra": [by_arm[m] for m in self.witness.intra],
+                "inter": [by_arm[m] for m in self.witness.inter],
+            }
+        return {
+            "labels": self.labels.tolist(),
+            "arms": names,
+            "clusters": [[by_arm[m] for m in group] for group in self.clusters],
+            "stopped": self.stopped,
+            "delta": self.delta,
+            "samples": self.samples,
+            "pulls": self.pulls.tolist(),
+            "parameters": self.parameters.tolist(),
+            "evidence": finite(self.evidence),
+            "threshold": finite(self.threshold),
+            "witness": witness,
+            "reason": self.reason,
+            "ambiguous": self.ambiguous,
+        }
+
+    def to_frame(self) -> Any:
+        """One row an arm: ``arm, cluster, pulls`` and ``parameter_0, ...``, as a pandas, polars or pyarrow frame.
+
+        The first of pandas, polars and pyarrow that is installed is used.
+        """
+        from linkarms.arms import make_frame
+
+        columns: dict[str, Any] = {
+            "arm": list(self.arms),
+            "cluster": self.labels.tolist(),
+            "pulls": self.pulls.tolist(),
+        }
+        for i in range(self.parameters.shape[1]):
+            columns[f"parameter_{i}"] = self.parameters[:, i].tolist()
+        return make_frame(columns)
+
+    def __str__(self) -> str:
+        head = f"{len(self.clusters)} clusters, {self.samples} samples: {self.reason}"
+        return "\n".join([head, *(f"  {k}: {', '.join(map(str, c))}" for k, c in enumerate(self.clusters))])
