@@ -1,0 +1,82 @@
+"""Checks of arguments, in one place so that their messages are alike in the API, the command line and elsewhere."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms.errors import InvalidInput
+
+__all__ = ["check_delta", "check_integer", "check_n_clusters", "check_number", "check_parameters", "check_weights"]
+
+
+def check_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """Return ``value`` as an int in ``low..high``, or say what is wrong with it."""
+    span = f"at least {low}" if high is None else f"from {low} to {high}"
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise InvalidInput(f"{name}={value!r} is not a whole number; give one {span}")
+    if value < low or (high is not None and value > high):
+        raise InvalidInput(f"{name}={value} is out of range; give a whole number {span}")
+    return int(value)
+
+
+def check_number(
+    name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, closed: bool = False
+) -> float:
+    """Return ``value`` as a float inside the open (or closed) interval, or say what is wrong with it."""
+    left, right = ("[", "]") if closed else ("(", ")")
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+        raise InvalidInput(f"{name}={value!r} is not a finite number; give one in {left}{low:g}, {high:g}{right}")
+    x = float(value)
+    if not (low < x < high or (closed and (x == low or x == high))):
+        raise InvalidInput(f"{name}={x:g} is out of range; give a number in {left}{low:g}, {high:g}{right}")
+    return x
+
+
+def check_delta(value: Any, name: str = "delta") -> float:
+    """Check an error probability: strictly between 0 and 1."""
+    return check_number(name, value, 0.0, 1.0)
+
+
+def check_n_clusters(value: Any, n_arms: int) -> int:
+    """Check the number of clusters: 1..M."""
+    return check_integer("n_clusters", value, 1, n_arms)
+
+
+def check_parameters(parameters: Any) -> NDArray[np.float64]:
+    """Return parameters as a fresh finite array of shape (M, d); ``(M,)`` is taken as d = 1."""
+    try:
+        array = np.array(parameters, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"parameters are not an array of numbers ({error}); give one row an arm, all rows of the same length"
+        ) from error
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[0] < 1 or array.shape[1] < 1:
+        raise InvalidInput(f"parameters have shape {array.shape}; give an array of shape (arms, features)")
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        m, i = bad[0]
+        raise InvalidInput(f"parameters[{m}, {i}]={array[m, i]} is not finite; give finite numbers")
+    return array
+
+
+def check_weights(weights: Any, n_arms: int) -> NDArray[np.float64]:
+    """Return weights as a fresh array of shape (M,): finite, non-negative, not all zero."""
+    try:
+        array = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"weights are not numbers ({error}); give one number an arm") from error
+    if array.shape != (n_arms,):
+        raise InvalidInput(f"weights have shape {array.shape}; give one number for each of the {n_arms} arms")
+    if not np.all(np.isfinite(array)) or np.any(array < 0.0):
+        m = int(np.flatnonzero(~(np.isfinite(array) & (array >= 0.0)))[0])
+        raise InvalidInput(f"weights[{m}]={array[m]} is not a finite number >= 0; mend it")
+    if not np.any(array > 0.0):
+        raise InvalidInput("all weights are zero; give at least one arm a positive weight")
+    return array

@@ -1,0 +1,5 @@
+"""The alternatives to a partition: psi, the cheapest one and its certificate (math.md 2)."""
+
+from linkarms.alternatives._psi import Psi, is_alternative, psi, solve_psi
+
+__all__ = ["Psi", "is_alternative", "psi", "solve_psi"]

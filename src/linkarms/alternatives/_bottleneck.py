@@ -1,0 +1,179 @@
+"""psi: the cheapest way to another partition, by the bottleneck of math.md 2.2.
+
+``psi = min over clusters k and inter pairs (a,b) of the smallest edge of a maximum spanning tree of D_k with edge weights
+cost(u,v; a,b)``. How one ``cost`` is found depends on the type of the model; see ``_pair.py``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms._jit import kernel
+from linkarms.alternatives._pair import pair_cost, pair_solution
+from linkarms.families._model import Model
+from linkarms.families._vector import arm_kl
+
+#: Weights below this share of the largest are raised to it; the limits of all formulas are then right (math.md 2.1).
+FLOOR = 1e-12
+
+
+@kernel
+def _oriented_cost(
+    model: Model, theta: NDArray, dist: NDArray, w: NDArray, inv: NDArray, u: int, v: int, a: int, b: int, level: float
+) -> float:
+    """`pair_cost` with a shared arm, if there is one, put first in both pairs."""
+    if v == a or v == b:
+        u, v = v, u
+    if u == b:
+        a, b = b, a
+    return pair_cost(model, theta, dist, w, inv, u, v, a, b, level)
+
+
+@kernel
+def _bottleneck(
+    model: Model,
+    theta: NDArray,
+    dist: NDArray,
+    w: NDArray,
+    inv: NDArray,
+    members: NDArray,
+    a: int,
+    b: int,
+    level: float,
+    found: NDArray,
+) -> float:
+    """Smallest edge of a maximum spanning tree of the cluster ``members`` under ``cost(.; a,b)``.
+
+    If it is at least ``level`` any such value may be returned; otherwise ``found`` becomes the edge ``(u, v)``.
+    """
+    n = members.shape[0]
+    if n == 2:
+        value = _oriented_cost(model, theta, dist, w, inv, members[0], members[1], a, b, level)
+        if value < level:
+            found[0], found[1] = members[0], members[1]
+        return value
+    # Grow from the first arm along edges of at least `level`: if all arms are reached, no tree is needed.
+    reached = np.zeros(n, dtype=np.bool_)
+    queue = np.empty(n, dtype=np.int64)
+    reached[0] = True
+    queue[0] = 0
+    head, tail = 0, 1
+    while head < tail and tail < n:
+        i = queue[head]
+        head += 1
+        for j in range(n):
+            if not reached[j]:
+                value = _oriented_cost(model, theta, dist, w, inv, members[i], members[j], a, b, level)
+                if value >= level:
+                    reached[j] = True
+                    queue[tail] = j
+                    tail += 1
+    if tail == n:
+        return level
+    # Prim's algorithm for the maximum spanning tree.
+    reached[:] = False
+    weight = np.full(n, -1.0)
+    parent = np.zeros(n, dtype=np.int64)
+    reached[0] = True
+    last = 0
+    smallest = math.inf
+    for _ in range(n - 1):
+        best = -1
+        for j in range(n):
+            if reached[j]:
+                continue
+            value = _oriented_cost(model, theta, dist, w, inv, members[last], members[j], a, b, math.inf)
+            if value > weight[j]:
+                weight[j], parent[j] = value, last
+            if best < 0 or weight[j] > weight[best]:
+                best = j
+        reached[best] = True
+        last = best
+        if weight[best] < smallest:
+            smallest = weight[best]
+            found[0], found[1] = members[parent[best]], members[best]
+    return smallest
+
+
+@kernel
+def psi_kernel(
+    model: Model,
+    theta: NDArray,
+    dist: NDArray,
+    weights: NDArray,
+    labels: NDArray,
+    n_clusters: int,
+    lam: NDArray,
+    kl: NDArray,
+    found: NDArray,
+) -> float:
+    """psi for the partition ``labels``, with the minimiser and the KL of each arm.
+
+    Parameters
+    ----------
+    model, theta (M, d), dist (M, M), weights (M,), labels (M,), n_clusters
+        The problem; ``labels`` are 0..K-1.
+    lam : ndarray, shape (M, d)
+        Filled with the alternative ``lambda*``.
+    kl : ndarray, shape (M,)
+        Filled with ``KL_m(theta_m, lambda*_m)``.
+    found : ndarray of int, shape (4,)
+        Filled with the witness ``u, v, a, b``; -1 where there is no alternative (K = 1 or K = M).
+
+    Returns
+    -------
+    float
+        psi; infinite where there is no alternative.
+    """
+    n = theta.shape[0]
+    largest = 0.0
+    for m in range(n):
+        largest = max(largest, weights[m])
+    w = np.empty(n)
+    inv = np.empty(n)
+    start = np.zeros(n_clusters + 1, dtype=np.int64)
+    for m in range(n):
+        w[m] = max(weights[m], FLOOR * largest)
+        inv[m] = (model.pars[m, 1] if model.codes[m, 0] < 0 else model.pars[m, 0]) / w[m]
+        start[labels[m] + 1] += 1
+        kl[m] = 0.0
+        lam[m] = theta[m]
+    for k in range(n_clusters):
+        start[k + 1] += start[k]
+    members = np.empty(n, dtype=np.int64)
+    fill = start.copy()
+    for m in range(n):
+        members[fill[labels[m]]] = m
+        fill[labels[m]] += 1
+    best = math.inf
+    edge = np.empty(2, dtype=np.int64)
+    found[:] = -1
+    for a in range(n):
+        for b in range(a + 1, n):
+            if labels[a] == labels[b]:
+                continue
+            for k in range(n_clusters):
+                if start[k + 1] - start[k] < 2:
+                    continue
+                value = _bottleneck(
+                    model, theta, dist, w, inv, members[start[k] : start[k + 1]], a, b, best, edge
+                )
+                if value < best:
+                    best = value
+                    found[0], found[1], found[2], found[3] = edge[0], edge[1], a, b
+    if found[0] < 0:
+        return math.inf
+    u, v, a, b = found[0], found[1], found[2], found[3]
+    if v == a or v == b:
+        u, v = v, u
+    if u == b:
+        a, b = b, a
+    pair_solution(model, theta, dist, w, inv, u, v, a, b, lam)
+    for m in (u, v, a, b):
+        kl[m] = arm_kl(model, m, theta[m], lam[m])
+        if weights[m] <= 0.0:
+            best = 0.0  # an arm of no weight moves for free
+    return best

@@ -1,0 +1,167 @@
+"""The pair problem for any other family in d >= 2: a safe lower bound (math.md 2.1, last paragraph).
+
+Every ``lambda`` that costs at most ``c`` keeps arm ``m`` where ``KL_m <= c / w_m``. There the KL is at least a quadratic,
+``KL(theta, lambda) >= (lambda - theta)' V^-1 (lambda - theta) / 2``, and the Gaussian problem with covariance ``V`` is a lower
+bound. Its minimiser obeys the same constraint, so its true cost is an upper bound ``c``, with which the quadratic is chosen
+again. Between the two lies the truth; only the lower one is ever used for stopping.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms._jit import kernel
+from linkarms.alternatives._covariance import covariance_pair
+from linkarms.families._model import CATEGORICAL, COVARIANCE, VectorModel
+from linkarms.families._scalar import BERNOULLI, GAUSSIAN, scalar_fisher, scalar_kl
+from linkarms.families._vector import arm_kl, bernoulli_upper, kl_interval
+
+
+@kernel
+def dominating_variance(code: int, par: float, address: NDArray, theta: float, level: float) -> float:
+    """The smallest ``v`` known to give ``KL(theta, x) >= (x - theta)^2 / (2 v)`` wherever ``KL(theta, x) <= level``.
+
+    For gamma and Poisson ``(x - theta)^2 / (2 KL(theta, x))`` increases in ``x``: its value at the upper end. For Bernoulli the
+    largest variance in between.
+    """
+    if code == GAUSSIAN:
+        return par
+    high = kl_interval(code, par, address, theta, level, 1)
+    if code == BERNOULLI:
+        low = max(kl_interval(code, par, address, theta, level, -1), 0.0)
+        high = min(high, 1.0)
+        if low <= 0.5 <= high:
+            return 0.25
+        return max(low * (1.0 - low), high * (1.0 - high))
+    at_end = (high - theta) * (high - theta) / (2.0 * scalar_kl(code, par, address, theta, high))
+    return max(at_end, 1.0 / scalar_fisher(code, par, address, theta)) * (1.0 + 1e-9)
+
+
+@kernel
+def _fill_covariance(model: VectorModel, m: int, theta: NDArray, level: float, basis: NDArray, out: NDArray) -> None:
+    """The dominating covariance of arm ``m`` where its KL is at most ``level``, in the coordinates of ``basis``."""
+    d, dd = basis.shape
+    if model.codes[m, 0] == COVARIANCE:
+        out[:] = model.covariance[m]
+        return
+    if model.codes[m, 0] != CATEGORICAL:
+        out[:] = 0.0
+        for i in range(d):
+            out[i, i] = dominating_variance(
+                model.codes[m, i], model.pars[m, i], model.address[m, i], theta[i], level
+            )
+        return
+    # On the segment the curvature is diag(p_i / x_i^2) >= diag(p_i / upper_i^2); Pinsker: KL >= |x - p|^2 always.
+    precision = np.empty(d)
+    smallest = math.inf
+    for i in range(d):
+        upper = max(bernoulli_upper(theta[i], level), theta[i])
+        precision[i] = theta[i] / (upper * upper) if upper > 0.0 else 0.0
+        smallest = min(smallest, precision[i])
+    if smallest < 2.0:
+        weakest = np.zeros((dd, dd))
+        for i in range(d):
+            for j in range(dd):
+                for k in range(dd):
+                    weakest[j, k] += basis[i, j] * precision[i] * basis[i, k]
+        if np.linalg.eigvalsh(weakest)[0] < 2.0:
+            precision[:] = 2.0
+    information = np.zeros((dd, dd))
+    for i in range(d):
+        for j in range(dd):
+            for k in range(dd):
+                information[j, k] += basis[i, j] * precision[i] * basis[i, k]
+    out[:] = np.linalg.inv(information) * (1.0 + 1e-9)
+
+
+@kernel
+def _basis(model: VectorModel) -> NDArray:
+    """Orthonormal coordinates: the identity, or for probabilities the directions that add up to zero (Helmert's)."""
+    d = model.codes.shape[1]
+    if model.codes[0, 0] != CATEGORICAL:
+        return np.eye(d)
+    basis = np.zeros((d, d - 1))
+    for j in range(1, d):
+        norm = math.sqrt(j * (j + 1.0))
+        for i in range(j):
+            basis[i, j - 1] = 1.0 / norm
+        basis[j, j - 1] = -j / norm
+    return basis
+
+
+@kernel
+def dominating_pair(
+    model: VectorModel,
+    theta: NDArray,
+    w: NDArray,
+    u: int,
+    v: int,
+    a: int,
+    b: int,
+    level: float,
+    lam: NDArray,
+    write: bool,
+) -> float:
+    """A lower bound of the cost; with ``write`` the rows of ``lam`` become a feasible point near the minimum.
+
+    Costs of ``level`` and more are only known to be that.
+    """
+    d = theta.shape[1]
+    pp = 0.0
+    qq = 0.0
+    for i in range(d):
+        pp += (theta[u, i] - theta[v, i]) ** 2
+        qq += (theta[a, i] - theta[b, i]) ** 2
+    if pp >= qq:
+        return 0.0
+    basis = _basis(model)
+    dd = basis.shape[1]
+    arms = np.array([u, v, b, a]) if u != a else np.array([u, v, b])
+    n = arms.shape[0]
+    last = 3 if n == 4 else 0  # where arm a is
+    small = np.zeros((n, dd))
+    weights = np.empty(n)
+    for i in range(n):
+        weights[i] = w[arms[i]]
+        for j in range(dd):
+            for k in range(d):
+                small[i, j] += theta[arms[i], k] * basis[k, j]
+    # a first feasible point: the inter pair meets
+    point = np.empty((n, d))
+    for i in range(n):
+        point[i] = theta[arms[i]]
+    meet = (w[a] * theta[a] + w[b] * theta[b]) / (w[a] + w[b])
+    point[2] = meet
+    point[last] = meet
+    upper = w[a] * arm_kl(model, a, theta[a], meet) + w[b] * arm_kl(model, b, theta[b], meet)
+    covariance = np.empty((n, dd, dd))
+    best = 0.0
+    for _ in range(6):
+        for i in range(n):
+            _fill_covariance(model, arms[i], theta[arms[i]], upper / weights[i], basis, covariance[i])
+        moved = small.copy()
+        value = covariance_pair(small, covariance, weights, 0, 1, last, 2, moved, True)
+        best = max(best, min(value, upper))
+        if best >= level:
+            break
+        trial = point.copy()
+        cost = 0.0
+        for i in range(n):
+            for k in range(d):
+                trial[i, k] = theta[arms[i], k]
+                for j in range(dd):
+                    trial[i, k] += basis[k, j] * (moved[i, j] - small[i, j])
+            cost += weights[i] * arm_kl(model, arms[i], theta[arms[i]], trial[i])
+        if not cost < upper * (1.0 - 1e-3):
+            if cost < upper:
+                point = trial
+            break
+        upper = cost
+        point = trial
+    if write:
+        for i in range(n):
+            lam[arms[i]] = point[i]
+    return best

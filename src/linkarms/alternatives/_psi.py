@@ -1,0 +1,139 @@
+"""`psi` for people: checked arguments in, a `Psi` out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkarms._validate import check_n_clusters, check_parameters, check_weights
+from linkarms.alternatives._bottleneck import psi_kernel
+from linkarms.families import ArmFamilies, FamilyLike, resolve
+from linkarms.families._model import VectorModel
+from linkarms.linkage import fill_distances, single_linkage_kernel
+
+__all__ = ["Psi", "is_alternative", "psi", "solve_psi"]
+
+
+@dataclass(frozen=True)
+class Psi:
+    """The cheapest alternative to a partition.
+
+    Attributes
+    ----------
+    value : float
+        ``sum_m w_m KL_m`` at the alternative; never above the true infimum over all alternatives. Infinite where there is
+        none (K = 1 or K = M).
+    alternative : ndarray, shape (M, d)
+        ``lambda*``: the parameters nearest to those given at which the clusters are about to change.
+    kl : ndarray, shape (M,)
+        ``KL(theta_m, lambda*_m)``: the gradient of psi in the weights.
+    exact : bool
+        The value is the true infimum: the alternative really is one, and costs no more.
+    bound : {"exact", "bottleneck", "dominating", "none"}
+        What the value is: the infimum; a lower bound because a cluster has three arms or more; a lower bound because the
+        family has no exact solution; or infinite.
+    witness : tuple of int or None
+        ``(u, v, a, b)``: the alternative puts ``u, v`` of one cluster as far apart as ``a, b`` of two clusters.
+    ambiguous : bool
+        The parameters have equal edges at the cut; psi is then 0.
+    """
+
+    value: float
+    alternative: NDArray[np.float64]
+    kl: NDArray[np.float64]
+    exact: bool
+    bound: str
+    witness: tuple[int, int, int, int] | None
+    ambiguous: bool
+
+
+def is_alternative(lam: NDArray[np.float64], labels: NDArray[np.int64], tolerance: float = 1e-9) -> bool:
+    """Whether ``lam`` lies in the closure of the alternatives to the partition ``labels``.
+
+    It does iff some cluster's longest minimum-spanning-tree edge is at least as long as the shortest distance between two
+    clusters, up to ``tolerance``.
+    """
+    n = len(lam)
+    dist = np.zeros((n, n))
+    for m in range(n):
+        fill_distances(lam, m, dist)
+    different = labels[:, None] != labels[None, :]
+    if not different.any():
+        return False
+    shortest = float(dist[different].min())
+    return any(
+        _longest_edge(dist[np.ix_(inside, inside)]) >= (1.0 - tolerance) * shortest
+        for inside in (np.flatnonzero(labels == k) for k in range(int(labels.max()) + 1))
+        if len(inside) > 1
+    )
+
+
+def _longest_edge(dist: NDArray[np.float64]) -> float:
+    from linkarms.linkage import minimum_spanning_tree
+
+    n = len(dist)
+    order, parent, length = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n)
+    minimum_spanning_tree(np.ascontiguousarray(dist), order, parent, length)
+    return float(length.max())
+
+
+def solve_psi(
+    weights: NDArray[np.float64],
+    theta: NDArray[np.float64],
+    n_clusters: int,
+    families: ArmFamilies,
+) -> Psi:
+    """`psi` without the checks: arrays of shapes (M,), (M, d) and a resolved list of families."""
+    n = len(theta)
+    dist = np.zeros((n, n))
+    for m in range(n):
+        fill_distances(theta, m, dist)
+    labels = np.empty(n, dtype=np.int64)
+    ambiguous = bool(single_linkage_kernel(dist, n_clusters, labels))
+    lam, kl, found = np.empty_like(theta), np.empty(n), np.empty(4, dtype=np.int64)
+    value = float(psi_kernel(families.model, theta, dist, weights, labels, n_clusters, lam, kl, found))
+    families.raise_pending()
+    if not math.isfinite(value) or found[0] < 0:
+        return Psi(math.inf, lam, kl, True, "none", None, ambiguous)
+    cost = float(weights @ np.where(weights > 0.0, kl, 0.0))
+    exact = is_alternative(lam, labels) and cost <= value * (1.0 + 1e-7) + 1e-300
+    bound = "exact" if exact else "dominating" if isinstance(families.model, VectorModel) else "bottleneck"
+    u, v, a, b = (int(x) for x in found)
+    return Psi(0.0 if ambiguous else value, lam, kl, exact, bound, (u, v, a, b), ambiguous)
+
+
+def psi(weights: ArrayLike, parameters: ArrayLike, n_clusters: int, family: FamilyLike = "gaussian") -> Psi:
+    """How hard it is to tell the clusters from the nearest other ones: ``inf over alternatives of sum_m w_m KL_m``.
+
+    Parameters
+    ----------
+    weights : array of shape (M,)
+        Non-negative weights of the arms: proportions of pulls, or numbers of pulls.
+    parameters : array of shape (M, d) or (M,)
+        Parameters of the arms.
+    n_clusters : int
+        K, from 1 to M.
+    family : str, Family or a sequence with one for each arm, default "gaussian"
+        The distributions of the samples.
+
+    Returns
+    -------
+    Psi
+        With the value, the alternative, the KL of each arm, and what kind of bound the value is.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> p = la.psi([0.25, 0.25, 0.25, 0.25], [0.0, 1.0, 5.0, 6.0], n_clusters=2)
+    >>> round(p.value, 4), p.exact, p.witness
+    (0.3, True, (0, 1, 1, 2))
+    """
+    theta = check_parameters(parameters)
+    k = check_n_clusters(n_clusters, len(theta))
+    w = check_weights(weights, len(theta))
+    families = resolve(family, len(theta), theta.shape[1])
+    families.check_parameters(theta)
+    return solve_psi(w, theta, k, families)

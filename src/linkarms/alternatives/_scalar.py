@@ -1,0 +1,304 @@
+"""The pair problem for arms with one parameter each: a concave dual in one multiplier (math.md 2.1).
+
+The constraint is ``sum_m kappa_m lambda_m >= 0``. The three or four arms that move are held in two work arrays of one row an
+arm: ``box`` (columns THETA, W, KAPPA, CAP, LAM) and ``which`` (the arms' indices).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms._jit import kernel
+from linkarms.families._model import ScalarModel
+from linkarms.families._scalar import (
+    POISSON,
+    scalar_gain,
+    scalar_inflection,
+    scalar_kl,
+    scalar_slope_limit,
+    scalar_step,
+)
+
+THETA, W, KAPPA, CAP, LAM, COLUMNS = range(6)
+#: Relative gap at which the search over a non-convex arm ends; its answer is the lower end.
+GAP = 1e-9
+
+
+@kernel
+def _dual(
+    model: ScalarModel, box: NDArray, which: NDArray, n: int, offset: float, level: float
+) -> tuple[float, float, float]:
+    """Minimise ``sum w_m KL(theta_m, lambda_m)`` subject to ``sum kappa_m lambda_m >= offset``, ``lambda_m <= cap_m``.
+
+    Maximises ``D(mu) = sum_m min_lambda [w_m KL_m(lambda) - mu kappa_m lambda] + mu offset`` over ``mu >= 0`` by Newton's
+    method on ``G(mu) = sum kappa_m lambda_m(mu) - offset`` inside a bracket. Every ``D(mu)`` is a lower bound of the minimum;
+    the best one seen is returned, and as soon as it reaches ``level`` the search ends.
+
+    Returns
+    -------
+    value, mu, residual : float
+        ``D(mu)``, the multiplier, and ``G(mu)``. ``box[:, LAM]`` holds ``lambda(mu)``.
+    """
+    limit = math.inf
+    start = -offset
+    gain = 0.0
+    for i in range(n):
+        m, theta, w, kappa = which[i], box[i, THETA], box[i, W], box[i, KAPPA]
+        box[i, LAM] = theta
+        start += kappa * theta
+        code, par, address = model.codes[m, 0], model.pars[m, 0], model.address[m, 0]
+        gain += kappa * kappa / w * scalar_gain(code, par, address, theta, 0.0, theta)
+        if kappa > 0.0 and box[i, CAP] == math.inf:
+            limit = min(limit, scalar_slope_limit(code, par, address, theta) * w / kappa)
+    if start >= 0.0:
+        return 0.0, 0.0, start
+    low, high = 0.0, limit
+    mu = -start / gain if gain > 0.0 else math.inf
+    if not mu < high:
+        mu = 0.5 * high if high < math.inf else 1.0
+    best, best_mu, residual, growth = 0.0, 0.0, start, 2.0
+    for _ in range(200):
+        value = mu * offset
+        g = -offset
+        gain = 0.0
+        for i in range(n):
+            m, theta, w, kappa = which[i], box[i, THETA], box[i, W], box[i, KAPPA]
+            code, par, address = model.codes[m, 0], model.pars[m, 0], model.address[m, 0]
+            slope = mu * kappa / w
+            lam = scalar_step(code, par, address, theta, slope)
+            if lam < box[i, CAP]:
+                gain += kappa * kappa / w * scalar_gain(code, par, address, theta, slope, lam)
+            else:
+                lam = box[i, CAP]
+            if lam == math.inf:
+                g = math.inf
+                break
+            box[i, LAM] = lam
+            g += kappa * lam
+            value += w * scalar_kl(code, par, address, theta, lam) - mu * kappa * lam
+        if g < math.inf and value >= best:
+            best, best_mu, residual = value, mu, g
+        if best >= level or g == 0.0:
+            break
+        if g > 0.0:
+            high = mu
+        else:
+            low = mu
+        step = mu - g / gain if gain > 0.0 and g < math.inf else math.inf
+        if abs(step - mu) <= 1e-14 * mu or (high < math.inf and high - low <= 1e-15 * high):
+            break
+        if low < step < high:
+            mu = step
+        elif high < math.inf:
+            mu = 0.5 * (low + high) if high < 16.0 * low or low == 0.0 else math.sqrt(low * high)
+        else:
+            growth *= growth
+            mu *= growth
+            if mu > 1e250:  # the caps leave no way to satisfy the constraint
+                return math.inf, best_mu, residual
+    # the last mu tried need not be the best one: leave lambda at the one that is returned
+    for i in range(n):
+        m, theta = which[i], box[i, THETA]
+        slope = best_mu * box[i, KAPPA] / box[i, W]
+        lam = scalar_step(model.codes[m, 0], model.pars[m, 0], model.address[m, 0], theta, slope)
+        box[i, LAM] = min(lam, box[i, CAP])
+    return best, best_mu, residual
+
+
+@kernel
+def _beyond(model: ScalarModel, box: NDArray, which: NDArray, n: int, j: int, level: float) -> float:
+    """Arm ``j`` beyond its inflection, the others before theirs: a certified lower bound of the minimum (math.md 2.1).
+
+    ``f(x)``, the cost of arm ``j`` at ``x``, is increasing and concave there; ``g(x)``, the cost of the others given ``x``, is
+    decreasing and convex, with slope ``-mu kappa_j``. So between two points ``f`` lies above its chord and ``g`` above its
+    tangents, whose sum is piecewise linear: its smallest value bounds the interval from below. Intervals whose bound is not
+    above what is known are halved. ``box[j, LAM]`` is left at the best ``x``.
+    """
+    m, theta, w, kappa = which[j], box[j, THETA], box[j, W], box[j, KAPPA]
+    code, par, address = model.codes[m, 0], model.pars[m, 0], model.address[m, 0]
+    start = box[j, CAP]
+    end = 0.0
+    for i in range(n):
+        if i != j:
+            end -= box[i, KAPPA] * box[i, THETA]
+    end /= kappa
+    if end <= start:
+        return math.inf
+    # an explicit stack of intervals: x1, f1, g1, slope1, x2, f2, g2, slope2
+    stack = np.empty((64, 8))
+    f1 = w * scalar_kl(code, par, address, theta, start)
+    f2 = w * scalar_kl(code, par, address, theta, end)
+    g1, s1 = _others(model, box, which, n, j, start)
+    upper, best_x = f2, end
+    if f1 + g1 < upper:
+        upper, best_x = f1 + g1, start
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = start, f1, g1, s1
+    stack[0, 4], stack[0, 5], stack[0, 6], stack[0, 7] = end, f2, 0.0, 0.0
+    depth = 1
+    lower = upper
+    while depth > 0:
+        depth -= 1
+        x1, f1, g1, s1 = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
+        x2, f2, g2, s2 = stack[depth, 4], stack[depth, 5], stack[depth, 6], stack[depth, 7]
+        bound = _interval_bound(x1, f1, g1, s1, x2, f2, g2, s2)
+        if bound >= level:
+            lower = min(lower, bound)
+            continue
+        if bound >= upper * (1.0 - GAP) or x2 - x1 <= 1e-12 * x2 or depth > 58:
+            lower = min(lower, bound)
+            continue
+        x = 0.5 * (x1 + x2) if x2 < 4.0 * x1 else math.sqrt(x1 * x2)
+        f = w * scalar_kl(code, par, address, theta, x)
+        g, s = _others(model, box, which, n, j, x)
+        if f + g < upper:
+            upper, best_x = f + g, x
+        # the left half lies on top of the right one
+        stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = x, f, g, s
+        depth += 1
+        stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = x1, f1, g1, s1
+        stack[depth, 4], stack[depth, 5], stack[depth, 6], stack[depth, 7] = x, f, g, s
+        depth += 1
+    _others(model, box, which, n, j, best_x)
+    box[j, LAM] = best_x
+    return lower
+
+
+@kernel
+def _interval_bound(
+    x1: float, f1: float, g1: float, s1: float, x2: float, f2: float, g2: float, s2: float
+) -> float:
+    """Minimum over ``[x1, x2]`` of the chord of ``f`` plus the larger of the two tangents of ``g``."""
+    chord = (f2 - f1) / (x2 - x1)
+    left, right = f1 + g1, f2 + g2
+    if g1 == math.inf:  # the others cannot satisfy the constraint at x1
+        if s2 > -math.inf:
+            return min(f1 + g2 - s2 * (x2 - x1) if s2 < 0.0 else f1 + g2, right)
+        return f1 + g2
+    if s1 + chord >= 0.0:
+        return left
+    if s2 + chord <= 0.0:
+        return right
+    # where the two tangents cross
+    x = (g2 - g1 + s1 * x1 - s2 * x2) / (s1 - s2)
+    x = min(max(x, x1), x2)
+    return f1 + chord * (x - x1) + max(g1 + s1 * (x - x1), g2 + s2 * (x - x2))
+
+
+@kernel
+def _others(model: ScalarModel, box: NDArray, which: NDArray, n: int, j: int, x: float) -> tuple[float, float]:
+    """Cost of all arms but ``j`` when arm ``j`` is at ``x``, and its derivative in ``x``."""
+    kappa = box[j, KAPPA]
+    box[j, KAPPA] = 0.0  # takes arm j out of the problem
+    value, mu, _ = _dual(model, box, which, n, -kappa * x, math.inf)
+    box[j, KAPPA] = kappa
+    return value, -mu * kappa
+
+
+@kernel
+def scalar_signed(model: ScalarModel, box: NDArray, which: NDArray, n: int, level: float) -> float:
+    """Cost for one sign of the intra pair; leaves the minimiser in ``box[:, LAM]``.
+
+    Arms with a finite inflection are capped there (a convex problem); at a minimum at most one lies beyond, so each of them
+    in turn is tried there as well.
+    """
+    convex = True
+    for i in range(n):
+        m = which[i]
+        box[i, CAP] = scalar_inflection(model.codes[m, 0], model.pars[m, 0], model.address[m, 0], box[i, THETA])
+        if box[i, KAPPA] > 0.0 and box[i, CAP] < math.inf:
+            convex = False
+    value, _, residual = _dual(model, box, which, n, 0.0, level if convex else math.inf)
+    if value < math.inf and residual < 0.0:
+        _give_residual(model, box, which, n, residual)
+    if convex:
+        return value
+    best = value
+    saved0, saved1, saved2 = box[0, LAM], box[1, LAM], box[2, LAM]
+    saved3 = box[3, LAM] if n > 3 else 0.0
+    for j in range(n):
+        if not (box[j, KAPPA] > 0.0 and box[j, CAP] < math.inf):
+            continue
+        m = which[j]
+        at_cap = box[j, W] * scalar_kl(
+            model.codes[m, 0], model.pars[m, 0], model.address[m, 0], box[j, THETA], box[j, CAP]
+        )
+        if at_cap >= min(best, level):
+            best = min(best, max(at_cap, level)) if best > level else best
+            continue
+        value = _beyond(model, box, which, n, j, level)
+        if value < best:
+            best = value
+            saved0, saved1, saved2 = box[0, LAM], box[1, LAM], box[2, LAM]
+            saved3 = box[3, LAM] if n > 3 else 0.0
+    box[0, LAM], box[1, LAM], box[2, LAM] = saved0, saved1, saved2
+    if n > 3:
+        box[3, LAM] = saved3
+    return best
+
+
+@kernel
+def _give_residual(model: ScalarModel, box: NDArray, which: NDArray, n: int, residual: float) -> None:
+    """Give what the constraint lacks to an arm whose cost is linear (Poisson with estimate 0): ``lambda(mu)`` jumps there."""
+    for i in range(n):
+        if box[i, KAPPA] > 0.0 and box[i, THETA] == 0.0 and model.codes[which[i], 0] == POISSON:
+            box[i, LAM] -= residual / box[i, KAPPA]
+            return
+
+
+@kernel
+def _load(
+    theta: NDArray, w: NDArray, u: int, v: int, a: int, b: int, sign: float, box: NDArray, which: NDArray
+) -> int:
+    """Put the arms and the coefficients of ``sign (l_u - l_v) - sigma (l_a - l_b)`` into the work arrays."""
+    sigma = 1.0 if theta[a, 0] >= theta[b, 0] else -1.0
+    which[0], box[0, KAPPA] = u, sign
+    which[1], box[1, KAPPA] = v, -sign
+    which[2], box[2, KAPPA] = b, sigma
+    n = 3
+    if u == a:
+        box[0, KAPPA] -= sigma
+    else:
+        which[3], box[3, KAPPA] = a, -sigma
+        n = 4
+    for i in range(n):
+        box[i, THETA] = theta[which[i], 0]
+        box[i, W] = w[which[i]]
+    return n
+
+
+@kernel
+def scalar_pair(
+    model: ScalarModel,
+    theta: NDArray,
+    w: NDArray,
+    u: int,
+    v: int,
+    a: int,
+    b: int,
+    level: float,
+    lam: NDArray,
+    write: bool,
+) -> float:
+    """Cost over both signs of the intra pair; with ``write`` also sets the rows of ``lam`` to the minimiser.
+
+    Costs of ``level`` and more are only known to be that.
+    """
+    if abs(theta[u, 0] - theta[v, 0]) >= abs(theta[a, 0] - theta[b, 0]):
+        return 0.0
+    box = np.empty((4, COLUMNS))
+    which = np.empty(4, dtype=np.int64)
+    best = math.inf
+    first = 1.0 if theta[u, 0] >= theta[v, 0] else -1.0
+    for turn in range(2):
+        sign = first if turn == 0 else -first
+        n = _load(theta, w, u, v, a, b, sign, box, which)
+        value = scalar_signed(model, box, which, n, min(level, best))
+        if value < best:
+            best = value
+            if write:
+                for i in range(n):
+                    lam[which[i], 0] = box[i, LAM]
+    return best

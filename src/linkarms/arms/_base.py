@@ -1,0 +1,83 @@
+"""What every source of samples has in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms._validate import check_integer
+from linkarms.errors import InvalidInput
+
+__all__ = ["ArmSource", "arm_streams", "unique_names"]
+
+
+class ArmSource(ABC):
+    """A source of samples: named arms, one sample a pull.
+
+    Subclass it to draw samples from somewhere linkarms does not know. A source is used by one run at a time;
+    it keeps its place, so that a second run over the same source goes on where the first one ended.
+
+    Attributes
+    ----------
+    names : tuple
+        The names of the arms, hashable and all different. Their order is the order of the labels.
+    n_features : int
+        Numbers in one sample.
+    """
+
+    names: tuple[Hashable, ...]
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Numbers in one sample."""
+
+    @property
+    def n_arms(self) -> int:
+        """The number of arms."""
+        return len(self.names)
+
+    @abstractmethod
+    def pull(self, index: int) -> NDArray[np.float64]:
+        """Draw one sample.
+
+        Parameters
+        ----------
+        index : int
+            The place of the arm in `names`.
+
+        Returns
+        -------
+        ndarray, shape (n_features,)
+            The sample.
+
+        Raises
+        ------
+        linkarms.errors.ArmExhausted
+            A recorded arm, drawn without replacement, has no sample left.
+        """
+
+
+def arm_streams(seed: int, n_arms: int) -> list[np.random.Generator]:
+    """One generator an arm: an arm's samples do not depend on how often the others are pulled."""
+    sequence = np.random.SeedSequence(check_integer("seed", seed, 0))
+    return [np.random.default_rng(child) for child in sequence.spawn(n_arms)]
+
+
+def unique_names(names: Iterable[object]) -> tuple[Hashable, ...]:
+    """The names as a tuple of plain Python values; at least one, hashable, no two the same."""
+    plain: list[Hashable] = []
+    for name in names:
+        value = name.item() if isinstance(name, np.generic) else name
+        if not isinstance(value, Hashable):
+            raise InvalidInput(f"the arm name {value!r} is not hashable; use strings or numbers")
+        plain.append(value)
+    if not plain:
+        raise InvalidInput("there are no arms; give at least one")
+    if len(set(plain)) < len(plain):
+        twice = next(name for i, name in enumerate(plain) if name in plain[:i])
+        raise InvalidInput(f"two arms are called {twice!r}; the names have to be different")
+    return tuple(plain)

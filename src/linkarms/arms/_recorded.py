@@ -1,0 +1,143 @@
+"""Arms whose samples have been recorded before."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms.arms._base import ArmSource, arm_streams, unique_names
+from linkarms.errors import ArmExhausted, InvalidInput, UnknownArm
+
+__all__ = ["RecordedArms", "as_numbers"]
+
+#: Random indices drawn at a time when sampling with replacement.
+_BLOCK = 256
+
+
+def as_numbers(values: Any) -> NDArray[np.float64] | None:
+    """``values`` as floats, with NaN for what is missing or masked; None where they are not numbers."""
+    try:
+        array = np.ma.asanyarray(values)
+    except (ValueError, TypeError):  # ragged lists
+        return None
+    if array.dtype.kind == "O":
+        if any(isinstance(x, (str, bytes, complex)) for x in array.flat):
+            return None
+    elif array.dtype.kind not in "biuf":
+        return None
+    try:
+        floats = array.astype(np.float64)
+    except (ValueError, TypeError):
+        return None
+    filled: NDArray[np.float64] = np.ma.filled(floats, np.nan)
+    return filled
+
+
+class RecordedArms(ArmSource):
+    """Recorded samples, drawn with or without replacement.
+
+    Parameters
+    ----------
+    data : dict
+        Samples by the name of the arm, each an array of shape ``(n,)`` or ``(n, d)``; ``n`` may differ from
+        arm to arm.
+    replace : bool, default True
+        Draw with replacement: every pull is one of the arm's records, each as likely as any other, so that
+        the clusters are those of the recorded samples. Otherwise each record is used once, in random order,
+        until the arm is exhausted.
+    seed : int, default 0
+        Each arm has its own random stream, made from this number.
+
+    Examples
+    --------
+    >>> from linkarms.arms import RecordedArms
+    >>> arms = RecordedArms({"north": [1.0, 2.0], "south": [5.0]}, replace=False)
+    >>> arms.names, arms.n_features
+    (('north', 'south'), 1)
+    >>> arms.pull(1)
+    array([5.])
+    """
+
+    def __init__(self, data: Mapping[Any, Any], replace: bool = True, seed: int = 0) -> None:
+        if not isinstance(data, Mapping):
+            raise InvalidInput(f"recorded samples are a dict of arrays by arm, not {type(data).__name__}")
+        self.names = unique_names(data)
+        self._records = [
+            _check_records(name, values) for name, values in zip(self.names, data.values(), strict=True)
+        ]
+        _check_features(self.names, self._records)
+        self.replace = replace
+        self._streams = arm_streams(seed, len(self.names))
+        self._order: list[NDArray[np.int64]] = [np.empty(0, np.int64) for _ in self.names]
+        self._next = [0] * len(self.names)
+        if not replace:
+            self._order = [
+                rng.permutation(len(records))
+                for rng, records in zip(self._streams, self._records, strict=True)
+            ]
+
+    @property
+    def n_features(self) -> int:
+        """Numbers in one sample."""
+        return int(self._records[0].shape[1])
+
+    @property
+    def n_records(self) -> tuple[int, ...]:
+        """The number of records of each arm."""
+        return tuple(len(records) for records in self._records)
+
+    def pull(self, index: int) -> NDArray[np.float64]:
+        """Draw one record of an arm; see `ArmSource.pull`."""
+        if not 0 <= index < len(self.names):
+            raise UnknownArm(f"there is no arm at place {index}; there are {len(self.names)}")
+        records = self._records[index]
+        if self._next[index] == len(self._order[index]):
+            if not self.replace:
+                raise ArmExhausted(
+                    f"arm {self.names[index]!r} is exhausted: all of its {len(records)} recorded samples are "
+                    "used; record more of them, or draw with replacement"
+                )
+            self._order[index] = self._streams[index].integers(len(records), size=_BLOCK)
+            self._next[index] = 0
+        sample: NDArray[np.float64] = records[self._order[index][self._next[index]]].copy()
+        self._next[index] += 1
+        return sample
+
+
+def _check_records(name: Hashable, values: Any) -> NDArray[np.float64]:
+    """The records of one arm as an ``(n, d)`` array of finite numbers."""
+    array = as_numbers(values)
+    if array is None:
+        raise InvalidInput(
+            f"the samples of arm {name!r} are not all numbers, or not all of the same length; give an array "
+            "of shape (n,) or (n, d)"
+        )
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise InvalidInput(
+            f"the samples of arm {name!r} have shape {np.shape(values)}; give an array of shape (n,) or (n, "
+            "d)"
+        )
+    if len(array) == 0:
+        raise InvalidInput(f"arm {name!r} has no samples; leave it out, or record some")
+    bad = ~np.isfinite(array).all(axis=1)
+    if bad.any():
+        raise InvalidInput(
+            f"arm {name!r}: {int(bad.sum())} of {len(array)} samples are missing or not finite, the first in "
+            f"row {int(bad.argmax())} (counted from 0); remove them or fill them in"
+        )
+    return np.ascontiguousarray(array)
+
+
+def _check_features(names: tuple[Hashable, ...], records: list[NDArray[np.float64]]) -> None:
+    n_features = records[0].shape[1]
+    for name, array in zip(names, records, strict=True):
+        if array.shape[1] != n_features:
+            raise InvalidInput(
+                f"a sample of arm {name!r} has {array.shape[1]} numbers and one of arm {names[0]!r} has "
+                f"{n_features}; all arms need the same"
+            )

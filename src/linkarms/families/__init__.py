@@ -1,0 +1,32 @@
+"""Distributions of samples. One file a family; ``architecture``: what the rules need of each.
+
+A family is given by name (``"gaussian"``), as an object (``Exponential(parameter="mean")``), or as a list with one for
+each arm. `ScalarFamily` is the base for a user's own.
+"""
+
+from linkarms.families._base import Family, ScalarFamily
+from linkarms.families._check import check_family
+from linkarms.families._counts import Bernoulli, Categorical, Poisson
+from linkarms.families._gamma import Exponential, Gamma
+from linkarms.families._gaussian import Bounded, Gaussian, bounded
+from linkarms.families._product import Product
+from linkarms.families._resolve import ArmFamilies, FamilyLike, from_dict, resolve
+
+__all__ = [
+    "ArmFamilies",
+    "Bernoulli",
+    "Bounded",
+    "Categorical",
+    "Exponential",
+    "Family",
+    "FamilyLike",
+    "Gamma",
+    "Gaussian",
+    "Poisson",
+    "Product",
+    "ScalarFamily",
+    "bounded",
+    "check_family",
+    "from_dict",
+    "resolve",
+]

@@ -1,0 +1,175 @@
+"""Gaussian arms with known covariance, and bounded or sub-Gaussian arms by the same arithmetic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkarms.errors import InvalidInput
+from linkarms.families._base import Array, Family, Row
+from linkarms.families._model import COVARIANCE
+from linkarms.families._scalar import GAUSSIAN
+
+__all__ = ["Bounded", "Gaussian", "bounded"]
+
+
+class Gaussian(Family):
+    """Gaussian samples with unknown mean (the parameter) and known covariance.
+
+    A covariance that only *dominates* the truth is as good: if the samples are sub-Gaussian with variance proxy
+    ``covariance`` in every direction, everything that is promised for Gaussians holds for them. See `bounded`.
+
+    Parameters
+    ----------
+    covariance : None, float, or ndarray of shape (d,), (d, d) or (M, d, d), default None
+        Unit covariance; one variance for all coordinates; a diagonal; a full covariance shared by all arms; or one for
+        each arm. Clusters are those of the Euclidean distances between means, whatever the covariance.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.families.Gaussian(covariance=4.0).kl(0.0, 2.0)
+    0.5
+    """
+
+    name = "gaussian"
+
+    def __init__(self, covariance: ArrayLike | None = None) -> None:
+        self.covariance = None if covariance is None else _check_covariance(covariance)
+
+    @property
+    def n_features(self) -> int | None:
+        """The size of the covariance, if one was given."""
+        return None if self.covariance is None or self.covariance.ndim == 0 else int(self.covariance.shape[-1])
+
+    def row(self, n_features: int) -> Row:
+        """Scalar codes where one variance serves all directions, the full covariance otherwise."""
+        c = self.covariance
+        if c is None or c.ndim == 0:
+            return Row([GAUSSIAN] * n_features, [1.0 if c is None else float(c)] * n_features)
+        matrix = np.diag(c) if c.ndim == 1 else c
+        if np.array_equal(matrix, matrix[0, 0] * np.eye(n_features)):
+            return Row([GAUSSIAN] * n_features, [float(matrix[0, 0])] * n_features)
+        eigenvalues = np.linalg.eigvalsh(matrix)
+        pars = [1.0 / float(eigenvalues[0]), float(eigenvalues[-1])] + [0.0] * (n_features - 2)
+        return Row([COVARIANCE] * n_features, pars, covariance=matrix)
+
+    def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
+        """Gaussian samples."""
+        noise = rng.standard_normal((size, len(theta)))
+        c = self.covariance
+        if c is None:
+            return theta + noise
+        if c.ndim < 2:
+            return theta + noise * np.sqrt(c)
+        return theta + noise @ np.linalg.cholesky(c).T
+
+    def for_arm(self, m: int) -> Family:
+        """Arm ``m``'s own covariance, where there is one for each."""
+        if self.covariance is None or self.covariance.ndim < 3:
+            return self
+        if m >= len(self.covariance):
+            raise InvalidInput(
+                f"there are {len(self.covariance)} covariances and no one for arm {m}; give one for each arm"
+            )
+        return Gaussian(self.covariance[m])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and covariance."""
+        c = self.covariance
+        return {"name": self.name, "covariance": None if c is None else c.tolist()}
+
+
+def _check_covariance(covariance: ArrayLike) -> Array:
+    try:
+        c = np.array(covariance, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"covariance is not an array of numbers ({error}); give a number or a matrix") from error
+    if c.ndim > 3 or c.size == 0 or (c.ndim >= 2 and c.shape[-1] != c.shape[-2]):
+        raise InvalidInput(f"covariance has shape {c.shape}; give a number, (d,), (d, d), or (arms, d, d)")
+    if not np.all(np.isfinite(c)):
+        raise InvalidInput("covariance has entries that are not finite; give finite numbers")
+    if c.ndim < 2:
+        if np.any(c <= 0.0):
+            raise InvalidInput(f"covariance has the variance {float(c.min()):g}; variances must be positive")
+        return c
+    if not np.allclose(c, np.swapaxes(c, -1, -2), rtol=1e-10, atol=0.0):
+        raise InvalidInput("covariance is not symmetric; give a symmetric matrix")
+    c = 0.5 * (c + np.swapaxes(c, -1, -2))
+    smallest = float(np.linalg.eigvalsh(c).min())
+    if smallest <= 0.0:
+        raise InvalidInput(f"covariance has the eigenvalue {smallest:g}; it must be positive definite")
+    return c
+
+
+class Bounded(Gaussian):
+    """Samples between known bounds, with no model: see `bounded`."""
+
+    name = "bounded"
+    support = "numbers between the bounds"
+
+    def __init__(self, low: ArrayLike, high: ArrayLike, independent: bool = False) -> None:
+        try:
+            self.low, self.high = (np.array(x, dtype=np.float64) for x in np.broadcast_arrays(low, high))
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"bounds low={low!r}, high={high!r} are not numbers of one shape ({error})") from error
+        if self.low.ndim > 1 or not np.all(np.isfinite(self.low) & np.isfinite(self.high) & (self.low < self.high)):
+            raise InvalidInput(f"bounds low={low!r}, high={high!r} are not finite with low < high; mend them")
+        self.independent = independent
+        proxy = ((self.high - self.low) / 2.0) ** 2
+        if self.low.ndim and not independent:
+            proxy = np.asarray(proxy.sum())
+        super().__init__(proxy)
+
+    @property
+    def n_features(self) -> int:
+        """One number a bound."""
+        return int(self.low.size)
+
+    def check_parameter(self, theta: Array, where: str) -> None:
+        """The mean lies between the bounds."""
+        if np.any((theta < self.low) | (theta > self.high)):
+            raise InvalidInput(f"{where}={theta} is not between the bounds {self.low} and {self.high}; mend it")
+
+    def contains(self, values: Array) -> NDArray[np.bool_]:
+        """Between the bounds in every coordinate."""
+        return np.asarray(np.all((values >= self.low) & (values <= self.high), axis=1))
+
+    def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
+        """Coordinates that are either the lower or the upper bound: the most spread that the bounds allow."""
+        width = self.high - self.low
+        return self.low + width * (rng.random((size, len(theta))) < (theta - self.low) / width)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and bounds."""
+        return {
+            "name": self.name,
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
+            "independent": self.independent,
+        }
+
+
+def bounded(low: ArrayLike, high: ArrayLike, independent: bool = False) -> Bounded:
+    """Arms whose samples lie between ``low`` and ``high``: clusters of their means, with no model of the samples.
+
+    A bounded sample is sub-Gaussian, so the Gaussian formulas hold with a variance proxy (Hoeffding): for one coordinate
+    ``((high - low) / 2)^2``; for several that may depend on each other, the sum of these in every direction; for several
+    independent ones, their diagonal.
+
+    Parameters
+    ----------
+    low, high : float or array of shape (d,)
+        The bounds of each coordinate.
+    independent : bool, default False
+        The coordinates of a sample are independent.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> float(la.families.bounded(0.5, 5.0).covariance)
+    5.0625
+    """
+    return Bounded(low, high, independent)

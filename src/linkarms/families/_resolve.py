@@ -1,0 +1,180 @@
+"""From what a user writes (a name, an object, a list) to the model of all arms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkarms.errors import InvalidDump, InvalidInput
+from linkarms.families._base import Array, Family, ScalarFamily
+from linkarms.families._callbacks import Callback
+from linkarms.families._counts import Bernoulli, Categorical, Poisson
+from linkarms.families._gamma import Exponential, Gamma
+from linkarms.families._gaussian import Bounded, Gaussian
+from linkarms.families._model import (
+    CATEGORICAL,
+    COVARIANCE,
+    CovarianceModel,
+    IsotropicModel,
+    Model,
+    ScalarModel,
+    VectorModel,
+)
+from linkarms.families._product import Product
+from linkarms.families._scalar import GAUSSIAN, USER_FUNCTIONS
+
+__all__ = ["ArmFamilies", "FamilyLike", "from_dict", "one_arm", "resolve"]
+
+FamilyLike = str | Family | Sequence[str | Family]
+
+_SHIPPED: dict[str, type[Family]] = {
+    cls.name: cls for cls in (Gaussian, Bounded, Exponential, Gamma, Bernoulli, Poisson, Categorical, Product)
+}
+_NEEDS = {"gamma": "Gamma(shape=...)", "bounded": "bounded(low, high)", "product": "Product([...])"}
+
+
+class ArmFamilies:
+    """The families of M arms: the objects, and the arrays made of them.
+
+    Attributes
+    ----------
+    families : list of Family
+        One an arm.
+    model : Model
+        What kernels take.
+    """
+
+    def __init__(self, families: list[Family], n_features: int) -> None:
+        self.families = families
+        self.n_features = n_features
+        self._callbacks: list[Callback] = []
+        self.model = self._build()
+
+    def _build(self) -> Model:
+        d, n = self.n_features, len(self.families)
+        # equal objects share a row, so that a user's functions are compiled once
+        rows = {id(f): f.row(d) for f in self.families}
+        codes = np.array([rows[id(f)].codes for f in self.families], dtype=np.int64)
+        pars = np.array([rows[id(f)].pars for f in self.families], dtype=np.float64)
+        address = np.zeros((n, d, len(USER_FUNCTIONS)), dtype=np.int64)
+        for m, family in enumerate(self.families):
+            for i, functions in enumerate(rows[id(family)].callbacks):
+                if functions is not None:
+                    address[m, i] = [f.address for f in functions]
+                    self._callbacks += [f for f in functions if f not in self._callbacks]
+        kind = codes[:, 0]
+        if np.any(kind == CATEGORICAL) and not np.all(kind == CATEGORICAL):
+            raise InvalidInput("categorical arms cannot be mixed with other families; give all arms one kind")
+        covariance = np.zeros((0, 0, 0))
+        precision = covariance
+        if np.any(kind == COVARIANCE):
+            covariance = np.stack(
+                [
+                    np.diag(pars[m]) if kind[m] != COVARIANCE else np.asarray(rows[id(f)].covariance)
+                    for m, f in enumerate(self.families)
+                ]
+            )
+            precision = np.linalg.inv(covariance)
+        one_variance = np.all(codes == GAUSSIAN, axis=1) & np.all(pars == pars[:, :1], axis=1)
+        model_type: type[Model]
+        if np.all(one_variance):
+            model_type = IsotropicModel
+        elif d == 1:
+            model_type = ScalarModel
+        elif np.all(one_variance | (kind == COVARIANCE)):
+            model_type = CovarianceModel
+        else:
+            model_type = VectorModel
+        return model_type(codes, pars, covariance, precision, address)
+
+    def raise_pending(self) -> None:
+        """Raise what a user's own function raised inside a kernel."""
+        for callback in self._callbacks:
+            callback.raise_pending()
+
+    def check_parameters(self, parameters: Array) -> None:
+        """Raise `InvalidInput` unless row ``m`` is a parameter of family ``m``."""
+        for m, family in enumerate(self.families):
+            family.check_parameter(parameters[m], f"parameters[{m}]")
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """Plain data, one entry an arm."""
+        return [f.to_dict() for f in self.families]
+
+
+def resolve(family: FamilyLike, n_arms: int, n_features: int) -> ArmFamilies:
+    """The families of ``n_arms`` arms with ``n_features`` numbers a sample.
+
+    A one-dimensional family given for ``n_features >= 2`` stands for independent coordinates of it.
+
+    Parameters
+    ----------
+    family : str, Family, or a sequence of them
+        One for all arms, or one for each.
+    n_arms, n_features : int
+        M and d.
+    """
+    if isinstance(family, (str, Family)):
+        shared = _one(family, n_features)
+        return ArmFamilies([_fit(shared.for_arm(m), n_features, m) for m in range(n_arms)], n_features)
+    if not isinstance(family, Sequence):
+        raise InvalidInput(
+            f"family={family!r} is no family; give a name ({', '.join(_SHIPPED)}), an object of linkarms.families, or a "
+            "list with one for each arm"
+        )
+    if len(family) != n_arms:
+        raise InvalidInput(f"there are {len(family)} families for {n_arms} arms; give one for each arm")
+    return ArmFamilies([_fit(_one(f, n_features), n_features, m) for m, f in enumerate(family)], n_features)
+
+
+def _one(family: str | Family, n_features: int) -> Family:
+    if isinstance(family, Family):
+        return family
+    if not isinstance(family, str) or family not in _SHIPPED:
+        raise InvalidInput(
+            f"family={family!r} is unknown; choose one of {', '.join(_SHIPPED)}, or give an object of linkarms.families"
+        )
+    if family in _NEEDS:
+        raise InvalidInput(f"family={family!r} needs more than a name; give linkarms.families.{_NEEDS[family]}")
+    if family == "categorical":
+        return Categorical(n_features)
+    return _SHIPPED[family]()
+
+
+def _fit(family: Family, n_features: int, m: int) -> Family:
+    own = family.n_features
+    if own is None or own == n_features:
+        return family
+    if own == 1 and not isinstance(family, ScalarFamily):
+        return Product([family] * n_features)
+    raise InvalidInput(
+        f"the {family.name} family of arm {m} has {own} numbers a sample and n_features={n_features}; make them equal"
+    )
+
+
+def from_dict(spec: dict[str, Any], custom: dict[str, Family] | None = None) -> Family:
+    """The family that ``to_dict`` described; ``custom`` holds a user's own by name."""
+    name = spec.get("name")
+    if spec.get("custom"):
+        if custom and name in custom:
+            return custom[name]
+        raise InvalidDump(f"the dump uses the family {name!r}, which is not part of linkarms; call load(blob, family=...)")
+    if name not in _SHIPPED:
+        raise InvalidDump(f"the dump uses the unknown family {name!r}; it is damaged or from a newer version")
+    arguments = {k: v for k, v in spec.items() if k != "name"}
+    if name == "product":
+        arguments["families"] = [from_dict(s, custom) for s in arguments["families"]]
+    try:
+        return _SHIPPED[name](**arguments)
+    except (TypeError, InvalidInput) as error:
+        raise InvalidDump(f"the dump's {name} family is damaged ({error}); use an intact dump") from error
+
+
+def one_arm(family: Family, *vectors: ArrayLike) -> tuple[Model, list[Array], Callable[[], None]]:
+    """A model of one arm, the arguments as vectors, and what to call after the kernel."""
+    arrays = [np.atleast_1d(np.array(v, dtype=np.float64)) for v in vectors]
+    arm = resolve(family, 1, len(arrays[0]))
+    return arm.model, arrays, arm.raise_pending

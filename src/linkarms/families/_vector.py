@@ -1,0 +1,194 @@
+"""The formulas of one arm in any dimension: products of one-dimensional families, covariances, categories.
+
+An arm's family is a row of a `Model` (see `linkarms.families._model`); the functions here take that model and the arm's
+index. There are three kinds of vector arms: coordinates that are independent (``codes[m]`` >= 0), a Gaussian with a full
+covariance (``codes[m, 0] == COVARIANCE``) and categories (``codes[m, 0] == CATEGORICAL``).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms._jit import kernel
+from linkarms.families._model import CATEGORICAL, COVARIANCE, Model
+from linkarms.families._scalar import BERNOULLI, phi, scalar_estimate, scalar_fisher, scalar_kl
+
+
+
+@kernel
+def chart_dimension(model: Model) -> int:
+    """Number of free parameters of an arm: ``d``, or ``d - 1`` for probabilities that add up to one."""
+    d = model.codes.shape[1]
+    return d - 1 if model.codes[0, 0] == CATEGORICAL else d
+
+
+@kernel
+def arm_kl(model: Model, m: int, theta: NDArray, lam: NDArray) -> float:
+    """``KL_m(theta, lam)`` for the vectors ``theta, lam`` of arm ``m``."""
+    d = theta.shape[0]
+    total = 0.0
+    if model.codes[m, 0] == COVARIANCE:
+        for i in range(d):
+            row = 0.0
+            for j in range(d):
+                row += model.precision[m, i, j] * (lam[j] - theta[j])
+            total += row * (lam[i] - theta[i])
+        return 0.5 * total
+    if model.codes[m, 0] == CATEGORICAL:
+        for i in range(d):
+            if lam[i] < 0.0:
+                return math.inf
+            # theta log(theta / lam) + lam - theta is non-negative and adds up to the KL where both sum to one
+            if theta[i] > 0.0:
+                total += theta[i] * phi((lam[i] - theta[i]) / theta[i])
+            else:
+                total += lam[i]
+        return total
+    for i in range(d):
+        total += scalar_kl(model.codes[m, i], model.pars[m, i], model.address[m, i], theta[i], lam[i])
+    return total
+
+
+_NO_ADDRESS = np.zeros(6, dtype=np.int64)
+
+
+@kernel
+def arm_fisher(model: Model, m: int, theta: NDArray) -> float:
+    """Largest eigenvalue of the Fisher information of arm ``m`` (for categories: in the first ``d - 1`` probabilities)."""
+    d = theta.shape[0]
+    if model.codes[m, 0] == COVARIANCE:
+        return model.pars[m, 0]  # precomputed: 1 / smallest eigenvalue of the covariance
+    if model.codes[m, 0] == CATEGORICAL:
+        # diag(1/p_i) + 11'/p_d: its largest eigenvalue solves  1/p_d = sum_i -1/(1/p_i - x), between the bounds below
+        last = max(theta[d - 1], 1e-100)
+        low = 0.0
+        total = 0.0
+        for i in range(d - 1):
+            low = max(low, 1.0 / max(theta[i], 1e-100))
+            total += 1.0
+        high = low + total / last
+        for _ in range(200):
+            x = 0.5 * (low + high)
+            if x == low or x == high:
+                break
+            s = 0.0
+            for i in range(d - 1):
+                s += 1.0 / (x - 1.0 / max(theta[i], 1e-100))
+            if s > last:
+                low = x
+            else:
+                high = x
+        return high
+    largest = 0.0
+    for i in range(d):
+        largest = max(largest, scalar_fisher(model.codes[m, i], model.pars[m, i], model.address[m, i], theta[i]))
+    return largest
+
+
+@kernel
+def arm_shift_kl(model: Model, m: int, theta: NDArray, eps: float) -> float:
+    """``sum_i max(KL(theta, theta - eps e_i), KL(theta, theta + eps e_i))``, as in the paper's threshold.
+
+    For categories a step along ``e_i`` moves the probability ``eps`` between category ``i`` and the last one.
+    """
+    d = theta.shape[0]
+    total = 0.0
+    if model.codes[m, 0] == COVARIANCE:
+        for i in range(d):
+            total += 0.5 * eps * eps * model.precision[m, i, i]
+        return total
+    if model.codes[m, 0] == CATEGORICAL:
+        for i in range(d - 1):
+            worst = 0.0
+            for sign in (-1.0, 1.0):
+                p, q = theta[i] + sign * eps, theta[d - 1] - sign * eps
+                if p < 0.0 or q < 0.0:
+                    return math.inf
+                here = theta[i] * phi((p - theta[i]) / theta[i]) if theta[i] > 0.0 else p
+                last = theta[d - 1] * phi((q - theta[d - 1]) / theta[d - 1]) if theta[d - 1] > 0.0 else q
+                worst = max(worst, here + last)
+            total += worst
+        return total
+    for i in range(d):
+        code, par, row = model.codes[m, i], model.pars[m, i], model.address[m, i]
+        up = scalar_kl(code, par, row, theta[i], theta[i] + eps)
+        down = scalar_kl(code, par, row, theta[i], theta[i] - eps)
+        total += max(up, down)
+    return total
+
+
+@kernel
+def arm_estimate(model: Model, m: int, mean: NDArray, box: NDArray, theta: NDArray) -> None:
+    """Write arm ``m``'s estimate, clipped to the box Theta (shape (d, 2)), into ``theta``."""
+    d = theta.shape[0]
+    if model.codes[m, 0] == COVARIANCE:
+        for i in range(d):
+            theta[i] = min(max(mean[i], box[i, 0]), box[i, 1])
+        return
+    if model.codes[m, 0] == CATEGORICAL:
+        _clip_to_simplex(mean, box, theta)
+        return
+    for i in range(d):
+        value = scalar_estimate(model.codes[m, i], model.pars[m, i], model.address[m, i], mean[i])
+        theta[i] = min(max(value, box[i, 0]), box[i, 1])
+
+
+@kernel
+def _clip_to_simplex(mean: NDArray, box: NDArray, theta: NDArray) -> None:
+    """Nearest point of the box that sums to one: ``clip(mean + x)`` with the ``x`` that makes the sum right."""
+    d = theta.shape[0]
+    inside = True
+    for i in range(d):
+        theta[i] = mean[i]
+        inside = inside and box[i, 0] <= mean[i] <= box[i, 1]
+    if inside:
+        return
+    low, high = -1.0, 1.0
+    for _ in range(200):
+        x = 0.5 * (low + high)
+        if x == low or x == high:
+            break
+        s = 0.0
+        for i in range(d):
+            s += min(max(mean[i] + x, box[i, 0]), box[i, 1])
+        if s < 1.0:
+            low = x
+        else:
+            high = x
+    for i in range(d):
+        theta[i] = min(max(mean[i] + high, box[i, 0]), box[i, 1])
+
+
+@kernel
+def kl_interval(code: int, par: float, address: NDArray, theta: float, level: float, side: int) -> float:
+    """The ``lam`` on one side (-1 below, 1 above) of ``theta`` at which ``KL(theta, lam)`` reaches ``level``.
+
+    Rounded outwards; the end of the domain where the KL stays below the level.
+    """
+    step = max(abs(theta), 1.0) * 1e-3
+    inner, outer = theta, theta
+    for _ in range(2000):
+        outer = inner + side * step
+        if not scalar_kl(code, par, address, theta, outer) < level:
+            break
+        inner, step = outer, 2.0 * step
+    for _ in range(100):
+        x = 0.5 * (inner + outer)
+        if x == inner or x == outer:
+            break
+        if scalar_kl(code, par, address, theta, x) < level:
+            inner = x
+        else:
+            outer = x
+        if abs(outer - inner) <= 1e-10 * abs(outer - theta):
+            break
+    return outer
+
+
+@kernel
+def bernoulli_upper(p: float, level: float) -> float:
+    """Largest ``q`` with binary ``KL(p, q) <= level``, rounded up."""
+    return min(kl_interval(BERNOULLI, 1.0, _NO_ADDRESS, p, level, 1), 1.0)

@@ -1,0 +1,29 @@
+"""Pictures of a result: for each an info builder (plain data, no matplotlib) and a drawing.
+
+The drawings need matplotlib (``pip install 'linkarms[plots]'``) and no display. They return the axes they
+drew on; without ``ax`` they make a figure of their own, to be had as ``axes.figure``.
+"""
+
+from linkarms.plots._arms import ArmsInfo, arms_info, plot_arms
+from linkarms.plots._dendrogram import DendrogramInfo, dendrogram_info, plot_dendrogram
+from linkarms.plots._evidence import History, HistoryRecorder, plot_evidence
+from linkarms.plots._pulls import PullsInfo, plot_pulls, pulls_info
+from linkarms.plots._style import cluster_color
+from linkarms.plots._summary import summary
+
+__all__ = [
+    "ArmsInfo",
+    "DendrogramInfo",
+    "History",
+    "HistoryRecorder",
+    "PullsInfo",
+    "arms_info",
+    "cluster_color",
+    "dendrogram_info",
+    "plot_arms",
+    "plot_dendrogram",
+    "plot_evidence",
+    "plot_pulls",
+    "pulls_info",
+    "summary",
+]

@@ -1,0 +1,151 @@
+"""Single linkage as a tree, with the cut that makes K clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms.plots._style import INK, MUTED, cluster_color, key, label_rows, new_axes, row_font, tidy
+from linkarms.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["DendrogramInfo", "dendrogram_info", "plot_dendrogram"]
+
+
+@dataclass(frozen=True)
+class DendrogramInfo:
+    """What `plot_dendrogram` draws. Arms without a sample are left out.
+
+    Attributes
+    ----------
+    arms : tuple of str
+        The names, in the order of the rows.
+    labels : tuple of int
+        The cluster of each, in the order of the rows.
+    merges : tuple of (row, row, height, height, height, label)
+        One a merge: the rows and heights of the two parts, the height at which they merge, and the cluster
+        that both belong to (``-1`` where they are of two).
+    cut : float or None
+        A height between the last merge inside a cluster and the first between two; None where no cut is
+        known.
+    """
+
+    arms: tuple[str, ...]
+    labels: tuple[int, ...]
+    merges: tuple[tuple[float, float, float, float, float, int], ...]
+    cut: float | None
+
+
+def dendrogram_info(result: Result) -> DendrogramInfo:
+    """Build the data of `plot_dendrogram`.
+
+    Parameters
+    ----------
+    result : Result
+        The result of a run, finished or not.
+
+    Returns
+    -------
+    DendrogramInfo
+        Plain data.
+    """
+    known = np.flatnonzero(~np.ma.getmaskarray(result.parameters).any(axis=1))
+    estimates = np.asarray(np.ma.getdata(result.parameters)[known], dtype=np.float64)
+    labels = [int(label) for label in result.labels[known]]
+    n = len(known)
+    tree = _single_linkage(estimates)
+    order = _leaf_order(tree, n)
+    rows = np.empty(2 * n - 1 if n else 0)
+    rows[order] = np.arange(n)
+    heights = np.zeros_like(rows)
+    of = labels + [-1] * max(0, n - 1)
+    merges = []
+    for step, (left, right, height) in enumerate(tree):
+        node, a, b = n + step, int(left), int(right)
+        rows[node], heights[node] = (rows[a] + rows[b]) / 2.0, height
+        of[node] = of[a] if of[a] == of[b] else -1
+        ends = (float(rows[a]), float(rows[b]), float(heights[a]), float(heights[b]))
+        merges.append((*ends, float(height), of[node]))
+    return DendrogramInfo(
+        arms=tuple(str(result.arms[known[i]]) for i in order),
+        labels=tuple(labels[i] for i in order),
+        merges=tuple(merges),
+        cut=_cut(tree[:, 2], max(labels, default=-1) + 1, n),
+    )
+
+
+def plot_dendrogram(result: Result, *, ax: Axes | None = None) -> Axes:
+    """Draw the single-linkage tree of the estimates and the cut that makes the clusters.
+
+    Parameters
+    ----------
+    result : Result
+        The result of a run, finished or not.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+    """
+    info = dendrogram_info(result)
+    ax = new_axes(ax, rows=len(info.arms))
+    tidy(ax, "Single linkage")
+    for row_a, row_b, from_a, from_b, height, label in info.merges:
+        color = cluster_color(label) if label >= 0 else MUTED
+        path = ([from_a, height, height, from_b], [row_a, row_a, row_b, row_b])
+        ax.plot(*path, color=color, linewidth=2.0 if label >= 0 else 1.4, solid_joinstyle="round")
+    size = min(5.0, row_font(ax, len(info.labels)))
+    for row, label in enumerate(info.labels):
+        ax.plot(0.0, row, "o", color=cluster_color(label), markersize=size, clip_on=False, zorder=3)
+    if info.cut is not None:
+        count = len(set(info.labels))
+        text = f"cut into {count} cluster{'s' if count > 1 else ''}"
+        key(ax, [ax.axvline(info.cut, color=INK, linewidth=1.2, linestyle=(0, (4, 2.5)), label=text)])
+    top = max((merge[4] for merge in info.merges), default=1.0) or 1.0
+    ax.set_xlim(0.0, max(top, info.cut or 0.0) * 1.06)
+    label_rows(ax, info.arms, info.labels)
+    ax.set_xlabel("distance at which they merge")
+    return ax
+
+
+def _single_linkage(estimates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One row a merge: the two parts (leaves 0..n-1, then merges in order) and the height."""
+    from scipy.cluster.hierarchy import linkage
+
+    if len(estimates) < 2:
+        return np.empty((0, 3))
+    return np.asarray(linkage(estimates, method="single")[:, :3], dtype=np.float64)
+
+
+def _leaf_order(tree: NDArray[np.float64], n: int) -> list[int]:
+    """The leaves by row: the parts of a merge stay together, the one with the first arm first."""
+    first = list(range(n))
+    for left, right, _ in tree:
+        first.append(min(first[int(left)], first[int(right)]))
+    order: list[int] = []
+    stack = [len(first) - 1] if n else []
+    while stack:
+        node = stack.pop()
+        if node < n:
+            order.append(node)
+            continue
+        parts = sorted((int(tree[node - n, 0]), int(tree[node - n, 1])), key=lambda part: first[part])
+        stack += parts[::-1]
+    return order
+
+
+def _cut(heights: NDArray[np.float64], n_clusters: int, n: int) -> float | None:
+    """Half-way between the last merge that is made and the first that is not."""
+    if n_clusters < 1 or n < 2:
+        return None
+    if n_clusters == 1:
+        return float(heights[-1]) * 1.05 or None
+    below = float(heights[n - n_clusters - 1]) if n_clusters < n else 0.0
+    return (below + float(heights[n - n_clusters])) / 2.0

@@ -1,0 +1,82 @@
+"""All four pictures of a result on one page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
+
+from linkarms.errors import require
+from linkarms.plots._arms import plot_arms
+from linkarms.plots._dendrogram import plot_dendrogram
+from linkarms.plots._evidence import History, plot_evidence
+from linkarms.plots._labels import settle_labels
+from linkarms.plots._pulls import plot_pulls
+from linkarms.plots._style import MUTED, STYLE
+from linkarms.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["summary"]
+
+
+def summary(
+    result: Result, history: History | None = None, *, true_parameters: ArrayLike | None = None
+) -> Figure:
+    """Draw estimates, single linkage, evidence and pulls on one page.
+
+    Parameters
+    ----------
+    result : Result
+        The result of a run, finished or not.
+    history : History, optional
+        As kept by a `HistoryRecorder`; without it the evidence is shown as it was at the end.
+    true_parameters : array of shape (M, d) or (M,), optional
+        The truth, where it is known.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A figure that needs no display; ``figure.savefig("result.png")`` writes it.
+    """
+    require("matplotlib", "plots")
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    if history is None:
+        history = History((result.samples,), (result.evidence,), (result.threshold,))
+    with matplotlib.rc_context(STYLE):
+        height = 8.0 + 0.2 * max(0, len(result.arms) - 24) if len(result.arms) <= 60 else 8.0
+        figure = Figure(figsize=(11.0, height), dpi=144, layout="constrained", facecolor="white")
+        engine: Any = figure.get_layout_engine()
+        engine.set(
+            rect=(0.01, 0.01, 0.98, 0.99 - 0.85 / height), w_pad=0.12, h_pad=0.1, wspace=0.04, hspace=0.06
+        )
+        grid = figure.subplots(2, 2)
+        plot_arms(result, true_parameters, ax=grid[0, 0])
+        plot_dendrogram(result, ax=grid[0, 1])
+        plot_evidence(history, ax=grid[1, 0])
+        plot_pulls(result, ax=grid[1, 1])
+        figure.text(0.02, 1 - 0.3 / height, _headline(result), fontsize=17, fontweight="bold", va="center")
+        figure.text(0.02, 1 - 0.62 / height, _promise(result), fontsize=11, color=MUTED, va="center")
+        # Lay the page out once, then put the names where there is room and leave it at that.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        settle_labels(grid[0, 0])
+    return figure
+
+
+def _headline(result: Result) -> str:
+    count = len(result.clusters)
+    arms = f"{len(result.arms):,} arm{'s' if len(result.arms) != 1 else ''}"
+    found = f"{count} cluster{'s' if count != 1 else ''} of {arms}" if count else f"{arms}, no clusters yet"
+    return f"{found}, {result.samples:,} samples"
+
+
+def _promise(result: Result) -> str:
+    if result.stopped:
+        return f"The evidence has reached the threshold: wrong with probability at most {result.delta:g}."
+    reason = " ".join(result.reason.split()).replace("$", r"\$")
+    text = f"No promise: {reason}"
+    return text if len(text) <= 130 else text[:129] + "…"
