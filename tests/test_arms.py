@@ -87,6 +87,11 @@ def test_recorded_vectors_keep_their_coordinates_together():
     assert np.array_equal(got[:, 0], -got[:, 1])
 
 
+def test_variances_by_arm_and_coordinate():
+    arms = RecordedArms({"a": [[1.0, 0.0], [3.0, 0.0], [5.0, 3.0]], "b": [[1.0, 1.0]]})
+    assert arms.variances.tolist() == [[4.0, 3.0], [0.0, 0.0]]
+
+
 def test_a_sample_is_a_copy():
     arms = RecordedArms({"a": [1.0]})
     arms.pull(0)[:] = 99.0

@@ -1,1 +1,70 @@
+"""linkarms: group noisy sources into clusters with as few samples as possible and a promised error probability.
+
+Everything is loaded when it is first used, so that ``import linkarms`` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from linkarms._version import __version__
+
+if TYPE_CHECKING:
+    from linkarms import arms, errors, families, plots, sampling, stopping
+    from linkarms.alternatives import Psi, psi
+    from linkarms.closed_loop import cluster
+    from linkarms.clusterer import BanditClusterer
+    from linkarms.errors import LinkarmsError
+    from linkarms.montecarlo import simulate
+    from linkarms.problem import Problem, problems
+    from linkarms.result import Result, Witness
+
+_HOMES = {
+    "BanditClusterer": "clusterer",
+    "LinkarmsError": "errors",
+    "Problem": "problem",
+    "Psi": "alternatives",
+    "Result": "result",
+    "Witness": "result",
+    "cluster": "closed_loop",
+    "problems": "problem",
+    "psi": "alternatives",
+    "simulate": "montecarlo",
+}
+_ROOMS = ("arms", "errors", "families", "plots", "sampling", "stopping")
+
+__all__ = [
+    "BanditClusterer",
+    "LinkarmsError",
+    "Problem",
+    "Psi",
+    "Result",
+    "Witness",
+    "__version__",
+    "arms",
+    "cluster",
+    "errors",
+    "families",
+    "plots",
+    "problems",
+    "psi",
+    "sampling",
+    "simulate",
+    "stopping",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(f"linkarms.{_HOMES[name]}"), name)
+    elif name in _ROOMS:
+        value = import_module(f"linkarms.{name}")
+    else:
+        raise AttributeError(f"module 'linkarms' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -217,7 +217,9 @@ class Subproblem:
             )
         bounds = None
         if np.any(np.isfinite(cost.low)):
-            bounds = list(zip((cost.low - cost.theta) / diagonal, (cost.high - cost.theta) / diagonal, strict=True))
+            bounds = list(
+                zip((cost.low - cost.theta) / diagonal, (cost.high - cost.theta) / diagonal, strict=True)
+            )
         with np.errstate(all="ignore"):
             found = minimize(
                 objective,
@@ -255,8 +257,8 @@ class Subproblem:
         return full
 
 
-def default_starts(theta, specs):
-    return 3 if theta.shape[1] == 1 else 14
+def default_starts(theta):
+    return 4 if theta.shape[1] == 1 else 24
 
 
 def subproblems(weights, theta, specs, labels):
@@ -297,7 +299,7 @@ def psi_brute(weights, parameters, labels, families, starts=None, seed=0, prune=
     labels = np.asarray(labels)
     specs = family_list(families, len(weights))
     rng = np.random.default_rng(seed)
-    starts = default_starts(theta, specs) if starts is None else starts
+    starts = default_starts(theta) if starts is None else starts
     todo = sorted(subproblems(weights, theta, specs, labels), key=lambda item: item[0])
     best, answer = np.inf, None
     for _, S, T, a, b, _ in todo:

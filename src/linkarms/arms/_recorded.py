@@ -89,6 +89,13 @@ class RecordedArms(ArmSource):
         """The number of records of each arm."""
         return tuple(len(records) for records in self._records)
 
+    @property
+    def variances(self) -> NDArray[np.float64]:
+        """The sample variance of each arm and coordinate, shape (M, d); 0 where there is one record."""
+        return np.array(
+            [x.var(axis=0, ddof=1) if len(x) > 1 else np.zeros(x.shape[1]) for x in self._records]
+        )
+
     def pull(self, index: int) -> NDArray[np.float64]:
         """Draw one record of an arm; see `ArmSource.pull`."""
         if not 0 <= index < len(self.names):

@@ -90,6 +90,11 @@ class ArmFamilies:
             model_type = VectorModel
         return model_type(codes, pars, covariance, precision, address)
 
+    @property
+    def has_callbacks(self) -> bool:
+        """Some arm's family is a user's own."""
+        return bool(self._callbacks)
+
     def raise_pending(self) -> None:
         """Raise what a user's own function raised inside a kernel."""
         for callback in self._callbacks:

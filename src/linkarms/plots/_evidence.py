@@ -63,9 +63,15 @@ class HistoryRecorder:
 
     def __call__(self, clusterer: Any) -> None:
         """Look at the run if it is time."""
-        samples = int(clusterer.n_samples)
-        if samples >= self._next or clusterer.done:
-            self.record(clusterer.result())
+        self.look(clusterer)
+
+    def look(self, clusterer: Any) -> Result | None:
+        """Look at the run if it is time, and return what was seen."""
+        if clusterer.n_samples < self._next and not clusterer.done:
+            return None
+        result: Result = clusterer.result()
+        self.record(result)
+        return result
 
     def record(self, result: Result) -> None:
         """Write down what a result says; once for each number of samples."""
@@ -101,7 +107,7 @@ def plot_evidence(history: History, *, ax: Axes | None = None) -> Axes:
     if len(samples) < 2:
         _draw_bars(ax, evidence, threshold)
         return ax
-    tidy(ax, "Evidence against threshold", grid="y")
+    tidy(ax, "Evidence", grid="y")
     (level,) = ax.plot(
         samples, threshold, color=INK, linewidth=1.3, linestyle=(0, (4, 2.5)), label="threshold"
     )
@@ -128,7 +134,7 @@ def _top(evidence: NDArray[np.float64], threshold: NDArray[np.float64]) -> float
 
 
 def _draw_bars(ax: Axes, evidence: NDArray[np.float64], threshold: NDArray[np.float64]) -> None:
-    tidy(ax, "Evidence against threshold", grid="x")
+    tidy(ax, "Evidence", grid="x")
     values = [float(v[0]) if len(v) and np.isfinite(v[0]) else 0.0 for v in (evidence, threshold)]
     ax.barh([0, 1], values, height=0.4, color=[ACCENT, MUTED])
     for row, value in enumerate(values):

@@ -1,0 +1,25 @@
+"""The command line: ``linkarms demo``, ``linkarms cluster``, ``linkarms simulate``.
+
+Exit codes: 0; 1 if it ran and the answer is no (a budget ran out); 2 for bad input, with one line on stderr.
+"""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line and leave the process with its exit code."""
+    from linkarms.errors import MissingDependency, require
+
+    try:
+        for module in ("typer", "rich"):
+            require(module, "cli")
+    except MissingDependency as error:
+        print(f"linkarms: {error}", file=sys.stderr)
+        sys.exit(2)
+    from linkarms.cli._app import run
+
+    sys.exit(run(sys.argv[1:]))

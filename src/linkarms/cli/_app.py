@@ -1,0 +1,78 @@
+"""The commands put together, and what becomes of errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from linkarms._version import __version__
+from linkarms.cli._cluster import cluster
+from linkarms.cli._demo import demo
+from linkarms.cli._simulate import simulate
+from linkarms.errors import LinkarmsError
+
+__all__ = ["app", "run"]
+
+app = typer.Typer(
+    name="linkarms",
+    help="Group noisy sources into clusters with few samples and a promised error probability.",
+    add_completion=False,
+    rich_markup_mode="markdown",
+)
+
+# Typer carries its own copy of click, or uses the installed one, depending on its version.
+_UsageError: Any = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+for _command in (demo, cluster, simulate):
+    app.command()(_command)
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit code.
+
+    Parameters
+    ----------
+    arguments : list of str
+        The words after ``linkarms``.
+
+    Returns
+    -------
+    int
+        0, 1 (it ran and the answer is no), or 2 (bad input; one line is on stderr).
+    """
+    try:
+        code = typer.main.get_command(app).main(arguments, prog_name="linkarms", standalone_mode=False)
+        sys.stdout.flush()
+    except LinkarmsError as error:
+        return _fail(str(error))
+    except _UsageError as error:
+        return _fail(error.format_message())
+    except (KeyboardInterrupt, typer.Abort):
+        _fail("interrupted")
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has gone; nothing more may be written, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _fail(message: str) -> int:
+    print(f"linkarms: {' '.join(message.split())}", file=sys.stderr)
+    return 2

@@ -1,0 +1,111 @@
+"""``linkarms cluster``: the main job on a file of recorded samples."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linkarms.arms import RecordedArms, from_frame, read_table
+from linkarms.cli._options import Delta, Epsilon, Json, MaxSamples, Quiet, Seed, Stopping, Theta
+from linkarms.cli._output import check_out, print_json, print_result, write_out
+from linkarms.cli._parse import FAMILY_HELP, parse_family, parse_list, parse_stopping
+from linkarms.cli._view import Watch
+
+__all__ = ["cluster"]
+
+File = Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .tsv or .parquet file, one row a sample.")]
+Arm = Annotated[str, typer.Option(metavar="COL", help="The column with the name of the arm.")]
+Value = Annotated[str, typer.Option(metavar="COL[,COL]", help="The column, or columns, with the sample.")]
+NClusters = Annotated[int, typer.Option("--n-clusters", "-k", metavar="K", help="The number of clusters.")]
+Family = Annotated[str, typer.Option(metavar="NAME[:PARAMETER]", help=FAMILY_HELP)]
+Sampling = Annotated[str, typer.Option(metavar="RULE", help="Which arm to pull: ebc, ebc-h, round-robin.")]
+Replace = Annotated[
+    bool,
+    typer.Option(
+        "--replace/--no-replace",
+        help="Draw recorded samples again and again, or each of them once until an arm has no more.",
+    ),
+]
+Out = Annotated[Path | None, typer.Option(help="Also write a picture (.png, .svg, .pdf), a .csv or a .json.")]
+
+
+def cluster(
+    file: File,
+    arm: Arm,
+    value: Value,
+    n_clusters: NClusters,
+    family: Family = "gaussian",
+    delta: Delta = 0.05,
+    sampling: Sampling = "ebc-h",
+    stopping: Stopping = None,
+    theta: Theta = None,
+    epsilon: Epsilon = None,
+    max_samples: MaxSamples = None,
+    replace: Replace = True,
+    seed: Seed = 0,
+    out: Out = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Cluster the arms of a file of recorded samples.
+
+    The file is drawn from as if samples had to be paid for: few from arms whose cluster is clear, many where
+    it is not. The exit code is 1 if the samples, or --max-samples, did not suffice for the promise.
+
+    Examples:
+
+    - linkarms cluster trips.parquet --arm zone --value gap -k 3 --family exponential
+      --stopping paper --theta 0.1,50
+
+    - linkarms cluster sensors.csv --arm id --value x,y -k 4 --family gaussian:0.25
+      --stopping paper --theta -9,9 --out clusters.png
+
+    - linkarms cluster clicks.csv --arm page --value clicked -k 2 --family bernoulli
+      --stopping paper --theta 0.01,0.99 --no-replace --json
+    """
+    import linkarms as la
+
+    if out is not None:
+        check_out(out)
+    columns = parse_list(value, "--value")
+    model = parse_family(family)
+    rule = parse_stopping(stopping, theta, epsilon)
+    source = from_frame(read_table(file), arm, columns, replace=replace, seed=seed)
+    if family == "gaussian" and not quiet:
+        _remark_on_variance(source)
+    with Watch(quiet=quiet) as watch:
+        result = la.cluster(
+            source,
+            n_clusters,
+            delta=delta,
+            family=model,
+            sampling=sampling,
+            seed=seed,
+            max_samples=max_samples,
+            callback=watch,
+            stopping=rule,
+        )
+    if out is not None:
+        write_out(out, result, watch.history)
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        print_result(result)
+    raise typer.Exit(0 if result.stopped else 1)
+
+
+def _remark_on_variance(source: RecordedArms) -> None:
+    """The Gaussian family has variance 1 unless told otherwise; with more the promise would not hold."""
+    variances = source.variances.max(axis=1)
+    widest = int(variances.argmax())
+    # A sample variance of n records varies by about sqrt(2 / n): speak only of what is no chance.
+    if variances[widest] > 1.0 + 5.0 * math.sqrt(2.0 / source.n_records[widest]):
+        print(
+            f"linkarms: --family gaussian means variance 1, and arm {source.names[widest]!r} has "
+            f"{variances[widest]:.3g}; give --family gaussian:VARIANCE, or scale the values",
+            file=sys.stderr,
+        )

@@ -1,0 +1,84 @@
+"""``linkarms demo``: the main job on a built-in problem."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from linkarms.cli._options import Delta, Json, Quiet, Seed
+from linkarms.cli._output import check_out, print_json, print_result, write_out
+from linkarms.cli._view import Watch
+from linkarms.errors import MissingDependency
+
+__all__ = ["demo"]
+
+_PICTURE = Path("linkarms-demo.png")
+
+
+def demo(
+    delta: Delta = 0.05,
+    seed: Seed = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Where the picture goes. [default: linkarms-demo.png]")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Do not slow the run down for the eye.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Cluster six simulated arms in the plane, watch it happen, and draw a picture.
+
+    The arms are those of Synthetic Dataset 1: six Gaussians in three clusters. The rule pulls the arm about
+    which most is to be learned, and stops as soon as the clusters are wrong with probability at most delta.
+
+    Examples:
+
+    - linkarms demo
+
+    - linkarms demo --delta 0.001 --seed 7 --out demo.svg
+
+    - linkarms demo --quiet --json
+    """
+    import linkarms as la
+
+    picture = _picture(out, quiet)
+    problem = la.problems.synthetic1()
+    with Watch(quiet=quiet, pace=not quick) as watch:
+        result = la.cluster(
+            problem,
+            problem.n_clusters,
+            delta=delta,
+            sampling="ebc-h",
+            stopping=la.stopping.Paper(theta=(-5.0, 5.0), epsilon=0.01),
+            seed=seed,
+            callback=watch,
+        )
+    if picture is not None:
+        write_out(picture, result, watch.history, problem.parameters)
+    right = bool(np.array_equal(result.labels, problem.labels))
+    if as_json:
+        print_json(
+            {**result.to_dict(), "correct": right, "picture": None if picture is None else str(picture)}
+        )
+    else:
+        print_result(result)
+        print(f"the truth is known here: the clusters are {'right' if right else 'wrong'}")
+        if picture is not None:
+            print(f"picture: {picture}")
+    raise typer.Exit(0 if result.stopped else 1)
+
+
+def _picture(out: Path | None, quiet: bool) -> Path | None:
+    """Where the picture goes; without matplotlib there is none, unless it was asked for."""
+    try:
+        check_out(out or _PICTURE)
+    except MissingDependency as error:
+        if out is not None:
+            raise
+        if not quiet:
+            print(f"no picture: {error}", file=sys.stderr)
+        return None
+    return out or _PICTURE

@@ -1,0 +1,91 @@
+"""The answer, on stdout and in a file."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.text import Text
+
+from linkarms.cli._colors import terminal_color
+from linkarms.errors import InvalidInput, require
+from linkarms.plots import History
+from linkarms.result import Result
+
+__all__ = ["check_out", "print_json", "print_result", "write_out"]
+
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """One JSON object on stdout."""
+    print(json.dumps(content, allow_nan=False, indent=2))
+
+
+def print_result(result: Result) -> None:
+    """The clusters in words on stdout."""
+    console = Console(highlight=False, soft_wrap=True)
+    count = len(result.clusters)
+    console.print(
+        Text(f"{count} cluster{'s' if count != 1 else ''}, {result.samples:,} samples", style="bold")
+    )
+    for label, arms in enumerate(result.clusters):
+        line = Text("  ")
+        line.append(f"● {label}", style=terminal_color(label, console))
+        line.append(": " + ", ".join(map(str, arms)))
+        console.print(line)
+    console.print(Text(_verdict(result)))
+
+
+def _verdict(result: Result) -> str:
+    if result.stopped:
+        return f"wrong with probability at most {result.delta:g} ({result.reason})"
+    return f"no promise: {result.reason}"
+
+
+def check_out(path: Path) -> None:
+    """Find out before a long run whether its result can be written."""
+    suffix = path.suffix.lower()
+    if suffix not in (*_PICTURES, ".csv", ".json"):
+        raise InvalidInput(f"--out {path}: it has to end in .png, .svg or .pdf (a picture), .csv or .json")
+    if not path.parent.is_dir():
+        raise InvalidInput(f"--out {path}: there is no directory {path.parent}")
+    if path.is_dir():
+        raise InvalidInput(f"--out {path}: this is a directory; name a file")
+    if suffix in _PICTURES:
+        require("matplotlib", "plots")
+
+
+def write_out(path: Path, result: Result, history: History, true_parameters: Any = None) -> None:
+    """Write a picture, a table or JSON, by the ending of the name."""
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".json":
+            path.write_text(json.dumps(result.to_dict(), allow_nan=False, indent=2) + "\n", encoding="utf-8")
+        elif suffix == ".csv":
+            _write_csv(path, result)
+        else:
+            from linkarms.plots import summary
+
+            page = summary(
+                result, history if len(history.samples) > 1 else None, true_parameters=true_parameters
+            )
+            page.savefig(path)
+    except OSError as error:
+        raise InvalidInput(f"--out {path}: cannot be written: {error.strerror or error}") from error
+
+
+def _write_csv(path: Path, result: Result) -> None:
+    """One row an arm, the columns of ``Result.to_frame``; an arm without a sample has no estimate."""
+    estimates = np.ma.masked_invalid(result.parameters).tolist()
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(
+            ["arm", "cluster", "pulls", *(f"parameter_{i}" for i in range(result.parameters.shape[1]))]
+        )
+        for m, arm in enumerate(result.arms):
+            writer.writerow([arm, int(result.labels[m]), int(result.pulls[m]), *estimates[m]])

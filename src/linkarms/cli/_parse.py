@@ -1,0 +1,186 @@
+"""From words on the command line to what the library takes. All such words are read here."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from linkarms.errors import InvalidInput
+
+__all__ = [
+    "FAMILY_HELP",
+    "parse_family",
+    "parse_list",
+    "parse_numbers",
+    "parse_problem",
+    "parse_stopping",
+]
+
+FAMILY_HELP = (
+    "How samples are distributed: gaussian[:VARIANCE], bounded:LOW:HIGH, exponential[:mean], bernoulli, "
+    "poisson, gamma:SHAPE[:mean], categorical; with commas, one for each column."
+)
+
+#: What may follow the name of a family: how it is written, and the least and largest number of words.
+_FAMILIES = {
+    "gaussian": ("gaussian or gaussian:VARIANCE", 0, 1),
+    "exponential": ("exponential, exponential:rate or exponential:mean", 0, 1),
+    "bernoulli": ("bernoulli", 0, 0),
+    "poisson": ("poisson", 0, 0),
+    "gamma": ("gamma:SHAPE, gamma:SHAPE:rate or gamma:SHAPE:mean", 1, 2),
+    "categorical": ("categorical or categorical:CATEGORIES", 0, 1),
+    "bounded": ("bounded:LOW:HIGH", 2, 2),
+}
+
+
+def parse_family(text: str) -> Any:
+    """A family as ``NAME`` or ``NAME:PARAMETER``, or several with commas for independent coordinates."""
+    from linkarms import families
+
+    parts = parse_list(text, "--family")
+    if len(parts) > 1:
+        return families.Product([_one_family(part) for part in parts])
+    return _one_family(parts[0])
+
+
+def _one_family(text: str) -> Any:
+    from linkarms import families
+
+    name, *words = (word.strip() for word in text.split(":"))
+    if name not in _FAMILIES:
+        raise InvalidInput(
+            f"--family {text}: there is no family {name!r}; choose one of {', '.join(_FAMILIES)}"
+        )
+    form, least, most = _FAMILIES[name]
+    if not least <= len(words) <= most:
+        raise InvalidInput(f"--family {text}: write {form}")
+    where = f"--family {text}"
+    if name == "gaussian":
+        return families.Gaussian(_number(words[0], where)) if words else families.Gaussian()
+    if name == "bounded":
+        return families.bounded(_number(words[0], where), _number(words[1], where))
+    if name == "gamma":
+        return families.Gamma(_number(words[0], where), **_parameter(words[1:], where, form))
+    if name == "exponential":
+        return families.Exponential(**_parameter(words, where, form))
+    if name == "categorical" and words:
+        return families.Categorical(_whole(words[0], where))
+    return name
+
+
+def _parameter(words: list[str], where: str, form: str) -> dict[str, Any]:
+    if not words:
+        return {}
+    if words[0] not in ("rate", "mean"):
+        raise InvalidInput(f"{where}: {words[0]!r} is no parameter; write {form}")
+    return {"parameter": words[0]}
+
+
+def parse_stopping(name: str | None, theta: str | None, epsilon: float | None) -> Any:
+    """A stopping rule by its name and options."""
+    from linkarms import stopping
+
+    if name is None:
+        raise InvalidInput("no stopping rule is given; choose one: --stopping paper --theta LO,HI")
+    if name != "paper":
+        raise InvalidInput(f"--stopping {name}: there is no such rule; choose paper")
+    if theta is None:
+        raise InvalidInput("--stopping paper needs --theta LO,HI: the interval in which all parameters lie")
+    bounds = parse_numbers(theta, "--theta")
+    if len(bounds) % 2:
+        raise InvalidInput(f"--theta {theta}: give two numbers, LO,HI, or two for each coordinate")
+    pairs = list(zip(bounds[::2], bounds[1::2], strict=True))
+    extra = {} if epsilon is None else {"epsilon": epsilon}
+    return stopping.Paper(theta=pairs[0] if len(pairs) == 1 else pairs, **extra)
+
+
+def parse_list(text: str, option: str) -> list[str]:
+    """Words with commas between them; at least one, none empty."""
+    words = [word.strip() for word in text.split(",")]
+    if not all(words):
+        raise InvalidInput(f"{option} {text!r}: give words with single commas between them")
+    return words
+
+
+def parse_numbers(text: str, option: str) -> list[float]:
+    """Numbers with commas between them."""
+    return [_number(word, f"{option} {text}") for word in parse_list(text, option)]
+
+
+def _number(word: str, where: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InvalidInput(f"{where}: {word!r} is not a number")
+    return value
+
+
+def _whole(word: str, where: str) -> int:
+    try:
+        return int(word)
+    except ValueError:
+        raise InvalidInput(f"{where}: {word!r} is not a whole number") from None
+
+
+def parse_problem(text: str) -> Any:
+    """A problem by its name, ``NAME:OPTION``, or from a JSON file."""
+    from linkarms import problems
+
+    if text.lower().endswith(".json"):
+        return _read_problem(Path(text))
+    name, colon, word = text.partition(":")
+    known: dict[str, Callable[[], Any]] = {
+        "synthetic1": problems.synthetic1,
+        "synthetic2": lambda: problems.synthetic2(word or "rate"),
+        "scaling": lambda: problems.scaling(_whole(word or "20", text)),
+    }
+    if (
+        name not in known
+        or (name == "synthetic1" and colon)
+        or (name == "synthetic2" and word not in ("", "rate", "mean"))
+    ):
+        raise InvalidInput(
+            f"there is no problem {text!r}; choose synthetic1, synthetic2, synthetic2:mean, scaling, "
+            "scaling:ARMS, or give a .json file with parameters, n_clusters and family"
+        )
+    return known[name]()
+
+
+def _read_problem(path: Path) -> Any:
+    from linkarms import Problem
+
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise InvalidInput(f"{path}: this is not JSON ({error})") from error
+    if not isinstance(content, dict):
+        raise InvalidInput(f"{path}: give an object with parameters, n_clusters and family")
+    missing = [key for key in ("parameters", "n_clusters") if key not in content]
+    if missing:
+        raise InvalidInput(f"{path}: {missing[0]} is missing; give parameters, n_clusters and family")
+    unknown = sorted(set(content) - {"parameters", "n_clusters", "family", "arms"})
+    if unknown:
+        raise InvalidInput(f"{path}: {unknown[0]!r} is unknown; give parameters, n_clusters, family and arms")
+    family = content.get("family", "gaussian")
+    entries = family if isinstance(family, list) else [family]
+    if not all(isinstance(entry, str) for entry in entries):
+        raise InvalidInput(
+            f'{path}: family is a name such as "gaussian" or "gamma:2", or a list with one for each arm'
+        )
+    families = [parse_family(entry) for entry in entries]
+    try:
+        return Problem(
+            content["parameters"],
+            content["n_clusters"],
+            family=families if isinstance(family, list) else families[0],
+            arms=content.get("arms"),
+        )
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from error

@@ -1,0 +1,105 @@
+"""`cluster`: the whole loop in one call, over anything that gives samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from linkarms._progress import Progress
+from linkarms.arms import make_source
+from linkarms.clusterer import BanditClusterer
+from linkarms.errors import ArmExhausted, InvalidInput
+from linkarms.families import FamilyLike
+from linkarms.problem import Problem
+from linkarms.result import Result
+from linkarms.sampling import SamplingRule
+from linkarms.stopping import StoppingRule
+
+__all__ = ["cluster"]
+
+
+def cluster(
+    arms: Any,
+    n_clusters: int | None = None,
+    *,
+    delta: float = 0.05,
+    family: FamilyLike | None = None,
+    sampling: str | SamplingRule = "ebc-h",
+    stopping: StoppingRule | str | None = ...,  # type: ignore[assignment]
+    seed: int = 0,
+    max_samples: int | None = None,
+    replace: bool = True,
+    arm: str | None = None,
+    value: str | Sequence[str] | None = None,
+    progress: bool = False,
+    callback: Callable[[BanditClusterer], None] | None = None,
+) -> Result:
+    """Cluster arms that can be sampled at once: callables, recorded samples, simulated arms.
+
+    Parameters
+    ----------
+    arms : Problem, dict or list of callables, dict of arrays, data frame, or ArmSource
+        Where samples come from. A dict of arrays (name -> samples, shape (n,) or (n, d)) and a pandas, polars or pyarrow frame hold
+        recorded samples, of which one is drawn at each pull. A callable returns one sample.
+    n_clusters : int
+        K; a Problem has its own.
+    delta : float, default 0.05
+        The promised error probability.
+    family : optional
+        The distributions of the samples, by default "gaussian", or a Problem's own.
+    sampling, stopping, seed, max_samples
+        As in `BanditClusterer`; the seed also draws the recorded or simulated samples.
+    replace : bool, default True
+        Draw recorded samples with replacement. Without, a run ends, with no promise, when it needs more of an arm than there are.
+        Either way the promise is about the distributions that the records came from only if the records are as good as fresh
+        samples; with replacement it is about the records themselves.
+    arm, value : str, str or list of str
+        Columns of a data frame: the arm's name, and the sample's number or numbers.
+    progress : bool, default False
+        Show progress on stderr.
+    callback : callable, optional
+        ``callback(clusterer)`` after every sample.
+
+    Returns
+    -------
+    Result
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> r = la.cluster(la.problems.synthetic1(), stopping=la.stopping.Paper(theta=(-5, 5)), delta=0.05, seed=3)
+    >>> r.stopped, r.labels.tolist()
+    (True, [0, 0, 1, 1, 2, 2])
+    """
+    source = make_source(arms, arm=arm, value=value, replace=replace, seed=seed)
+    if isinstance(arms, Problem):
+        family = arms.family if family is None else family
+        n_clusters = arms.n_clusters if n_clusters is None else n_clusters
+    if n_clusters is None:
+        raise InvalidInput("n_clusters is missing; say into how many clusters the arms are to be put")
+    clusterer = BanditClusterer(
+        n_clusters,
+        list(source.names),
+        n_features=source.n_features,
+        family="gaussian" if family is None else family,
+        delta=delta,
+        sampling=sampling,
+        stopping=stopping,
+        seed=seed,
+        max_samples=max_samples,
+    )
+    with Progress("clustering", enabled=progress) as bar:
+
+        def after_each(c: BanditClusterer) -> None:
+            if progress:
+                evidence, threshold = c.evidence_and_threshold()
+                share = evidence / threshold if threshold > 0.0 else 0.0
+                bar.update(share, f"{c.n_samples} samples, evidence {evidence:.1f} of {threshold:.1f}")
+            if callback is not None:
+                callback(c)
+
+        try:
+            clusterer.fit(source, after_each)
+        except ArmExhausted as error:
+            clusterer.close(str(error))
+    return clusterer.result()

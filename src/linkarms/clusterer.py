@@ -1,0 +1,420 @@
+"""`BanditClusterer`: ask which arm to sample, tell what was measured, stop when the clusters are certain enough."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkarms._validate import check_delta, check_integer, check_n_clusters
+from linkarms.engine import Engine
+from linkarms.errors import InvalidDump, InvalidInput, InvalidSample, LinkarmsError, UnknownArm
+from linkarms.families import ArmFamilies, Family, FamilyLike, from_dict, resolve
+from linkarms.problem import arm_names
+from linkarms.result import Result, Witness
+from linkarms.sampling import SamplingRule, resolve_sampling, sampling_from_dict
+from linkarms.state import copy_state
+from linkarms.stopping import StoppingRule, resolve_stopping, stopping_from_dict
+
+__all__ = ["BanditClusterer"]
+
+_FORMAT, _VERSION = "linkarms-clusterer", 1
+
+
+class _Source(Protocol):
+    def pull(self, index: int) -> Any: ...
+
+
+class BanditClusterer:
+    """Groups arms into K single-linkage clusters of their parameters, with as few samples as possible.
+
+    What each event does:
+
+    ========================  ===============  ======================  =====================
+    event                     pulls (choice)   estimates, evidence     answer
+    ========================  ===============  ======================  =====================
+    ``ask``: pending          counts           no effect               no effect
+    ``tell``                  counts           counts                  may stop the run
+    ``release``               no longer        no effect               no effect
+    ``tell`` after the stop   no effect        kept in `late`          frozen, no effect
+    ========================  ===============  ======================  =====================
+
+    Parameters
+    ----------
+    n_clusters : int
+        K, from 1 to the number of arms.
+    arms : int or sequence
+        How many arms, or their names.
+    n_features : int, default 1
+        Numbers in one sample.
+    family : str, Family or a sequence with one for each arm, default "gaussian"
+        The distributions of the samples; see `linkarms.families`.
+    delta : float, default 0.05
+        The promised error probability.
+    sampling : str or SamplingRule, default "ebc-h"
+        Which arm next; see `linkarms.sampling`.
+    stopping : StoppingRule
+        When to stop; see `linkarms.stopping`. It has no default yet.
+    seed : int, default 0
+        Seed of the rules' own random numbers (EBC's first weights).
+    max_samples : int, optional
+        Give up, without a promise, after so many samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import linkarms as la
+    >>> rng = np.random.default_rng(1)
+    >>> truth = {"ada": 0.0, "ben": 0.4, "cy": 5.0}
+    >>> c = la.BanditClusterer(n_clusters=2, arms=list(truth), stopping=la.stopping.Paper(theta=(-10, 10)))
+    >>> while not c.done:
+    ...     for arm in c.ask():
+    ...         c.tell(arm, rng.normal(truth[arm]))
+    >>> c.result().clusters
+    [['ada', 'ben'], ['cy']]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int,
+        arms: int | Sequence[Hashable],
+        n_features: int = 1,
+        family: FamilyLike = "gaussian",
+        delta: float = 0.05,
+        sampling: str | SamplingRule = "ebc-h",
+        stopping: StoppingRule | str | None = ...,  # type: ignore[assignment]
+        seed: int = 0,
+        max_samples: int | None = None,
+    ) -> None:
+        self.arms = arm_names(arms)
+        self.n_clusters = check_n_clusters(n_clusters, len(self.arms))
+        self.n_features = check_integer("n_features", n_features, 1)
+        self.delta = check_delta(delta)
+        self.max_samples = None if max_samples is None else check_integer("max_samples", max_samples, 1)
+        self.families: ArmFamilies = resolve(family, len(self.arms), self.n_features)
+        self._engine = Engine(
+            self.families,
+            self.n_clusters,
+            resolve_sampling(sampling),
+            resolve_stopping(stopping),
+            self.delta,
+            np.random.default_rng(check_integer("seed", seed, 0)),
+        )
+        self._index = {name: m for m, name in enumerate(self.arms)}
+        self._stopped = self._engine.trivial
+        self._closed: str | None = None
+        #: Samples told after the stop, as (arm, numbers): kept, and without influence on the answer.
+        self.late: list[tuple[Hashable, list[float]]] = []
+
+    @property
+    def n_samples(self) -> int:
+        """Samples told, without late ones."""
+        return int(self._engine.state.counts.sum())
+
+    @property
+    def pending(self) -> dict[Hashable, int]:
+        """Pulls asked for and neither told nor released, by arm."""
+        return {name: int(n) for name, n in zip(self.arms, self._engine.state.pending, strict=True) if n}
+
+    @property
+    def done(self) -> bool:
+        """Nothing more to ask: the rule stopped, the budget is used up, or the run was closed."""
+        return self._stopped or self._closed is not None or self._budget_left(pending=False) == 0
+
+    def _budget_left(self, pending: bool) -> int | None:
+        if self.max_samples is None:
+            return None
+        used = self.n_samples + (int(self._engine.state.pending.sum()) if pending else 0)
+        return max(self.max_samples - used, 0)
+
+    def ask(self, n: int = 1) -> list[Hashable]:
+        """The next ``n`` arms to sample, an arm perhaps several times; fewer where the budget ends, none once done.
+
+        They are pending until told or released. Pending pulls count when arms are chosen, so that a batch spreads out, and never
+        when it is decided whether to stop.
+        """
+        wanted = check_integer("n", n, 1)
+        if self.done:
+            return []
+        left = self._budget_left(pending=True)
+        pending = self._engine.state.pending
+        before = pending.copy()
+        chosen: list[Hashable] = []
+        try:
+            for _ in range(wanted if left is None else min(wanted, left)):
+                m = self._engine.choose()
+                pending[m] += 1
+                chosen.append(self.arms[m])
+        except BaseException:
+            pending[...] = before
+            raise
+        return chosen
+
+    def tell(self, arm: Hashable, value: ArrayLike) -> None:
+        """Report one sample of an arm: a number, or ``n_features`` numbers.
+
+        Samples may come in any order, and also for arms that were not asked for (earlier measurements, say) as long as nobody
+        chose to report them because of their values.
+        """
+        self.tell_many([arm], [value])
+
+    def tell_many(self, arms: Iterable[Hashable], values: Iterable[ArrayLike]) -> None:
+        """Report several samples, in this order. If one is refused, none is taken in."""
+        names, raw = list(arms), list(values)
+        if len(names) != len(raw):
+            raise InvalidInput(f"there are {len(names)} arms and {len(raw)} values; give one value for each arm")
+        checked = [(self._find(name), self._check_sample(name, value)) for name, value in zip(names, raw, strict=True)]
+        if len(checked) == 1 or (self._engine.compiled and not self.families.has_callbacks):
+            for (m, value), name in zip(checked, names, strict=True):
+                self._take_in(m, name, value)
+            return
+        # a user's own rule or family may raise in the middle of a batch
+        state, late, stopped = copy_state(self._engine.state), list(self.late), self._stopped
+        try:
+            for (m, value), name in zip(checked, names, strict=True):
+                self._take_in(m, name, value)
+        except BaseException:
+            self._restore(state)
+            self.late, self._stopped = late, stopped
+            raise
+
+    def _restore(self, saved: Any) -> None:
+        for mine, old in zip(self._engine.state, saved, strict=True):
+            mine[...] = old
+
+    def _take_in(self, m: int, name: Hashable, value: NDArray[np.float64]) -> None:
+        engine = self._engine
+        if self.done:
+            self.late.append((name, value.tolist()))
+            engine.state.pending[m] = max(engine.state.pending[m] - 1, 0)
+            return
+        statistic = self.families.families[m].statistics(value[None])[0]
+        saved = None if engine.compiled else copy_state(engine.state)
+        try:
+            engine.observe(m, statistic)
+            self._stopped = engine.check()
+        except BaseException:
+            if saved is not None:
+                self._restore(saved)
+            raise
+        engine.state.pending[m] = max(engine.state.pending[m] - 1, 0)
+
+    def release(self, arm: Hashable) -> None:
+        """Give a pending pull back: it will not be told."""
+        m = self._find(arm)
+        if self._engine.state.pending[m] == 0:
+            raise UnknownArm(f"arm {arm!r} has no pending pull to release; pending are {self.pending or 'none'}")
+        self._engine.state.pending[m] -= 1
+
+    def close(self, reason: str) -> None:
+        """End the run without a promise, for a reason that the result will name (an arm that is out of samples, say)."""
+        if not self.done:
+            self._closed = str(reason)
+
+    def _find(self, arm: Hashable) -> int:
+        try:
+            return self._index[arm]
+        except (KeyError, TypeError):
+            shown = ", ".join(repr(a) for a in self.arms[:8]) + (", ..." if len(self.arms) > 8 else "")
+            raise UnknownArm(f"there is no arm {arm!r}; the arms are {shown}") from None
+
+    def _check_sample(self, arm: Hashable, value: ArrayLike) -> NDArray[np.float64]:
+        d = self.n_features
+        try:
+            x = np.array(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidSample(f"the sample {value!r} of arm {arm!r} is no number; give {d} number(s)") from None
+        if x.ndim == 0:
+            x = x[None]
+        if x.shape != (d,):
+            raise InvalidSample(f"the sample of arm {arm!r} has shape {x.shape}; give {d} number(s), one for each feature")
+        if not np.all(np.isfinite(x)):
+            raise InvalidSample(f"the sample {value!r} of arm {arm!r} is not finite; leave such samples out")
+        family = self.families.families[self._index[arm]]
+        if not family.contains(x[None])[0]:
+            raise InvalidSample(
+                f"the sample {value!r} of arm {arm!r} is outside the support of the {family.name} family; it takes {family.support}"
+            )
+        return x
+
+    def fit(self, source: _Source, callback: Callable[[BanditClusterer], None] | None = None) -> BanditClusterer:
+        """Pull arms of ``source`` one at a time until done; ``callback(self)`` is called after every sample.
+
+        Parameters
+        ----------
+        source : ArmSource
+            Something with ``pull(index)``; see `linkarms.arms`.
+        callback : callable, optional
+            For progress views.
+        """
+        while not self.done:
+            (arm,) = self.ask()
+            try:
+                value = source.pull(self._index[arm])
+            except BaseException:
+                self.release(arm)
+                raise
+            self.tell(arm, value)
+            if callback is not None:
+                callback(self)
+        return self
+
+    def evidence_and_threshold(self) -> tuple[float, float]:
+        """The statistic of the stopping rule and the level it has to reach (0 and infinite before every arm has a sample)."""
+        return self._engine.evidence(), self._engine.threshold()
+
+    def result(self) -> Result:
+        """The clusters as they are known now; `Result.stopped` and `Result.reason` say whether the promise holds."""
+        engine, state = self._engine, self._engine.state
+        sampled = state.counts > 0
+        parameters: NDArray[np.float64] = state.theta.copy()
+        if not sampled.all():
+            parameters = np.ma.masked_array(parameters, mask=np.repeat(~sampled[:, None], self.n_features, axis=1))
+        if engine.trivial:
+            labels = np.zeros(len(self.arms), np.int64) if self.n_clusters == 1 else np.arange(len(self.arms))
+        else:
+            labels = state.labels.copy() if engine.ready else np.full(len(self.arms), -1)
+        indices = engine.witness if engine.ready and not engine.trivial else None
+        witness = None
+        if indices is not None:
+            u, v, a, b = (self.arms[i] for i in indices)
+            witness = Witness((u, v), (a, b))
+        return Result(
+            labels=labels.astype(np.int64),
+            arms=self.arms,
+            stopped=self._stopped,
+            delta=self.delta,
+            samples=self.n_samples,
+            pulls=state.counts.copy(),
+            parameters=parameters,
+            evidence=engine.evidence(),
+            threshold=engine.threshold(),
+            witness=witness,
+            reason=self._reason(),
+            ambiguous=engine.ambiguous,
+        )
+
+    def _reason(self) -> str:
+        engine = self._engine
+        if engine.trivial:
+            return f"{len(self.arms)} arms have only one partition into {self.n_clusters} clusters: no samples were needed"
+        if self._stopped:
+            return f"stopped: the clusters are wrong with probability at most {self.delta:g}"
+        missing = [name for name, n in zip(self.arms, engine.state.counts, strict=True) if n == 0]
+        if self._closed is not None:
+            start = f"{self._closed}: no promise"
+        elif self.done:
+            start = f"max_samples={self.max_samples} is used up: no promise"
+        else:
+            start = "still running: no promise yet"
+        if missing:
+            return f"{start}; {len(missing)} arm(s) have no sample, the first is {missing[0]!r}"
+        if engine.ambiguous:
+            return f"{start}; the estimates have equal edges at the cut, so that their partition is not unique"
+        why = engine.stopping.diagnose(engine.view())
+        return start if why is None else f"{start}; {why}"
+
+    def dump(self) -> str:
+        """The whole run as versioned plain JSON, from which `load` goes on exactly where it was."""
+        data = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "arms": list(self.arms),
+            "n_clusters": self.n_clusters,
+            "n_features": self.n_features,
+            "delta": self.delta,
+            "max_samples": self.max_samples,
+            "families": self.families.to_list(),
+            "sampling": self._engine.sampling.to_dict(),
+            "stopping": self._engine.stopping.to_dict(),
+            "stopped": self._stopped,
+            "closed": self._closed,
+            "late": self.late,
+            "state": self._engine.to_dict(),
+        }
+        if not all(isinstance(a, (str, int, float)) for a in self.arms):
+            raise InvalidInput("the arms' names are not all strings or numbers, so that they cannot be dumped; rename them")
+        return json.dumps(data, allow_nan=False)
+
+    @classmethod
+    def load(
+        cls,
+        blob: str,
+        family: FamilyLike | None = None,
+        sampling: SamplingRule | None = None,
+        stopping: StoppingRule | None = None,
+    ) -> BanditClusterer:
+        """The run that `dump` wrote; it continues bit for bit as if it had never been interrupted.
+
+        Parameters
+        ----------
+        blob : str
+            What `dump` returned.
+        family, sampling, stopping : optional
+            A user's own classes, which a dump names and does not contain.
+        """
+        data = _parse(blob)
+        try:
+            return cls._from_data(data, family, sampling, stopping)
+        except InvalidDump:
+            raise
+        except (LinkarmsError, KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidDump(f"the dump is damaged ({type(error).__name__}: {error}); use an intact one") from error
+
+    @classmethod
+    def _from_data(
+        cls,
+        data: dict[str, Any],
+        family: FamilyLike | None,
+        sampling: SamplingRule | None,
+        stopping: StoppingRule | None,
+    ) -> BanditClusterer:
+        given = [family] if isinstance(family, Family) else [f for f in family or [] if isinstance(f, Family)]
+        custom = {f.name: f for f in given}
+        made: dict[str, Family] = {}  # arms that share a family share the object again
+        families = [made.setdefault(json.dumps(s, sort_keys=True), from_dict(s, custom)) for s in data["families"]]
+        rule = sampling or sampling_from_dict(data["sampling"])
+        stop = stopping or stopping_from_dict(data["stopping"])
+        for found, what in ((rule, "sampling"), (stop, "stopping")):
+            if found is None or found.name != data[what]["name"]:
+                name = data[what].get("name")
+                raise InvalidDump(f"the dump uses the {what} rule {name!r}, which is not part of linkarms; call load(blob, {what}=...)")
+        assert rule is not None
+        self = cls(
+            data["n_clusters"],
+            data["arms"],
+            n_features=data["n_features"],
+            family=families,
+            delta=data["delta"],
+            sampling=rule,
+            stopping=stop,
+            max_samples=data["max_samples"],
+        )
+        self._engine.restore(data["state"])
+        self._stopped, self._closed = bool(data["stopped"]), data["closed"]
+        self.late = [(name, list(value)) for name, value in data["late"]]
+        return self
+
+    def __repr__(self) -> str:
+        return (
+            f"BanditClusterer({len(self.arms)} arms, {self.n_clusters} clusters, delta={self.delta:g}, "
+            f"{self.n_samples} samples, {'done' if self.done else 'running'})"
+        )
+
+
+def _parse(blob: str) -> dict[str, Any]:
+    def refuse(constant: str) -> Any:
+        raise ValueError(f"{constant} is no number of JSON")
+
+    try:
+        data = json.loads(blob, parse_constant=refuse)
+    except (TypeError, ValueError) as error:
+        raise InvalidDump(f"the dump is no JSON ({error}); give what dump() returned") from error
+    if not isinstance(data, dict) or data.get("format") != _FORMAT:
+        raise InvalidDump("this is no dump of a BanditClusterer; give what dump() returned")
+    if not isinstance(data.get("version"), int) or data["version"] > _VERSION:
+        raise InvalidDump(f"the dump has format version {data.get('version')!r} and this linkarms reads {_VERSION}; upgrade linkarms")
+    return data

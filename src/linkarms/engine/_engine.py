@@ -1,0 +1,171 @@
+"""The engine: state, families and rules held together, with `observe`, `choose` and `check`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms.engine._kernels import Plan, observe_kernel, refresh_kernel
+from linkarms.errors import CallbackError, InvalidInput
+from linkarms.families import ArmFamilies
+from linkarms.sampling import SamplingRule, View
+from linkarms.sampling import _kernels as sampling_codes
+from linkarms.sampling._kernels import choose_kernel
+from linkarms.state import AMBIGUOUS, BASE, EVIDENCE, READY, WITNESS, W, copy_state, new_state
+from linkarms.stopping import Paper, StoppingRule
+from linkarms.stopping import _kernels as stopping_codes
+
+__all__ = ["Engine"]
+
+
+class Engine:
+    """One run, without names, tickets or budgets: arms are indices, samples are checked by the caller.
+
+    Parameters
+    ----------
+    families : ArmFamilies
+        The families of the M arms.
+    n_clusters : int
+        K.
+    sampling, stopping : SamplingRule, StoppingRule
+        The rules; those of the package run compiled, a user's own in Python.
+    delta : float
+        The promised error probability.
+    rng : numpy.random.Generator
+        Draws EBC's first weights; afterwards it belongs to the user's rules.
+    """
+
+    def __init__(
+        self,
+        families: ArmFamilies,
+        n_clusters: int,
+        sampling: SamplingRule,
+        stopping: StoppingRule,
+        delta: float,
+        rng: np.random.Generator,
+    ) -> None:
+        self.families, self.n_clusters, self.delta, self.rng = families, n_clusters, delta, rng
+        self.sampling, self.stopping = sampling, stopping
+        stopping.check(families)
+        n_arms, d = families.model.codes.shape
+        self.state = new_state(n_arms, d)
+        self.state.vectors[W] = sampling.initial_weights(n_arms, rng)
+        paper = stopping if isinstance(stopping, Paper) else None
+        numbers = [sampling.step, paper.epsilon if paper else 1.0, paper.log_volume(families) if paper else 0.0]
+        self.plan = Plan(
+            np.array([sampling.code, stopping.code, n_clusters], dtype=np.int64),
+            np.array(numbers, dtype=np.float64),
+            stopping.box(d),
+        )
+
+    @property
+    def compiled(self) -> bool:
+        """Both rules are the package's own, so that whole trials can run inside a kernel."""
+        return self.sampling.code != sampling_codes.USER and self.stopping.code != stopping_codes.USER
+
+    @property
+    def trivial(self) -> bool:
+        """K = 1 or K = M: there is only one partition, and nothing to sample."""
+        return self.n_clusters in (1, len(self.state.counts))
+
+    @property
+    def ready(self) -> bool:
+        """Every arm has a sample."""
+        return bool(self.state.info[READY])
+
+    @property
+    def ambiguous(self) -> bool:
+        """The estimates have equal edges at the cut."""
+        return bool(self.state.info[AMBIGUOUS])
+
+    @property
+    def witness(self) -> tuple[int, int, int, int] | None:
+        """The least certain pair of pairs, by index."""
+        u, v, a, b = (int(x) for x in self.state.info[WITNESS:])
+        return None if u < 0 else (u, v, a, b)
+
+    def view(self) -> View:
+        """What rules may look at."""
+        return View(self.state, self.families, self.n_clusters, self.delta, self.rng)
+
+    def observe(self, arm: int, statistic: NDArray[np.float64]) -> None:
+        """Take in the sufficient statistic of one sample; if a user's function fails, nothing has changed."""
+        saved = copy_state(self.state) if self.families.has_callbacks else None
+        observe_kernel(self.families.model, self.state, self.plan, arm, statistic)
+        try:
+            self.families.raise_pending()
+        except CallbackError:
+            if saved is not None:
+                for mine, old in zip(self.state, saved, strict=True):
+                    mine[...] = old
+            raise
+
+    def refresh(self) -> None:
+        """Bring what depends on counts and means up to date, after they were set from outside."""
+        refresh_kernel(self.families.model, self.state, self.plan)
+        self.families.raise_pending()
+
+    def choose(self) -> int:
+        """The next arm, pending pulls counted as pulls."""
+        state = self.state
+        n = state.counts + state.pending
+        if self.sampling.code != sampling_codes.USER:
+            arm = int(choose_kernel(self.families.model, state, self.plan.codes[0], self.n_clusters))
+            self.families.raise_pending()
+            return arm
+        if n.min() == 0 or not self.ready:
+            return int(n.argmin())
+        arm = self.sampling.choose(self.view())
+        if isinstance(arm, bool) or not isinstance(arm, (int, np.integer)) or not 0 <= arm < len(n):
+            raise InvalidInput(f"{self.sampling.name}.choose returned {arm!r}; it must return an arm's index, 0..{len(n) - 1}")
+        return int(arm)
+
+    def evidence(self) -> float:
+        """The statistic of the stopping rule; 0 before every arm has a sample."""
+        if self.trivial:
+            return math.inf
+        if not self.ready:
+            return 0.0
+        if self.stopping.code == stopping_codes.USER:
+            return float(self.stopping.statistic(self.view()))
+        return 0.0 if self.ambiguous else float(self.state.values[EVIDENCE])
+
+    def threshold(self, delta: float | None = None) -> float:
+        """The level it has to reach; infinite before every arm has a sample."""
+        level = self.delta if delta is None else delta
+        if self.trivial:
+            return -math.log(level)
+        if not self.ready:
+            return math.inf
+        if self.stopping.code == stopping_codes.USER:
+            return float(self.stopping.threshold(self.view(), level))
+        return float(self.state.values[BASE]) - math.log(level)
+
+    def check(self, delta: float | None = None) -> bool:
+        """Whether the rule stops now."""
+        if self.trivial:
+            return True
+        return self.ready and not self.ambiguous and self.evidence() >= self.threshold(delta)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The state proper, as plain data."""
+        state = self.state
+        return {
+            "counts": state.counts.tolist(),
+            "pending": state.pending.tolist(),
+            "means": state.means.tolist(),
+            "weights": state.vectors[:2].tolist(),
+            "rng": self.rng.bit_generator.state,
+        }
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """Set the state from `to_dict`'s data."""
+        state = self.state
+        for target, key in ((state.counts, "counts"), (state.pending, "pending"), (state.means, "means")):
+            target[...] = np.array(data[key], dtype=target.dtype).reshape(target.shape)
+        state.vectors[:2] = np.array(data["weights"], dtype=np.float64).reshape(2, -1)
+        self.rng.bit_generator.state = data["rng"]
+        self.refresh()

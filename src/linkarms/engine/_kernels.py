@@ -1,0 +1,163 @@
+"""The compiled step: take in one sample, bring everything up to date; and whole trials of such steps.
+
+The rules reach the kernels as a `Plan`: integer codes and a few numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms._jit import kernel
+from linkarms.alternatives._bottleneck import psi_kernel
+from linkarms.families._model import Model
+from linkarms.families._vector import arm_estimate
+from linkarms.linkage import fill_distances, single_linkage_kernel
+from linkarms.sampling._kernels import EBC, choose_kernel, ebc_step
+from linkarms.state import AMBIGUOUS, BASE, EVIDENCE, KL, PENALTY, READY, WEIGHTS, WITNESS, State, T
+from linkarms.stopping._kernels import PAPER, paper_penalty
+
+# what `run_kernel` answers
+STOPPED, BUDGET, NEED_SAMPLES = range(3)
+
+
+class Plan(NamedTuple):
+    """Rules and bounds of a run, for kernels.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, shape (3,)
+        Sampling rule, stopping rule, K.
+    numbers : ndarray, shape (3,)
+        EBC's step, epsilon, ``log |Theta|``.
+    box : ndarray, shape (d, 2)
+        Bounds of the estimates.
+    """
+
+    codes: NDArray[np.int64]
+    numbers: NDArray[np.float64]
+    box: NDArray[np.float64]
+
+
+@kernel
+def _bring_arm_up_to_date(model: Model, state: State, plan: Plan, m: int) -> None:
+    """Estimate, distances and penalty of arm ``m`` from its count and mean."""
+    arm_estimate(model, m, state.means[m], plan.box, state.theta[m])
+    fill_distances(state.theta, m, state.dist)
+    if plan.codes[1] == PAPER:
+        state.vectors[PENALTY, m] = paper_penalty(
+            model, m, state.theta[m], state.counts[m], plan.numbers[1], plan.numbers[2]
+        )
+
+
+@kernel
+def _find_partition(state: State, plan: Plan) -> None:
+    state.info[READY] = 1
+    for m in range(state.counts.shape[0]):
+        if state.counts[m] == 0:
+            state.info[READY] = 0
+    if state.info[READY] == 1:
+        ambiguous = single_linkage_kernel(state.dist, plan.codes[2], state.labels)
+        state.info[AMBIGUOUS] = 1 if ambiguous else 0
+
+
+@kernel
+def weigh_evidence(model: Model, state: State, plan: Plan) -> None:
+    """``Z(t) = psi(N, estimates)``, ``lambda*``, the witness, and the threshold without ``log(1/delta)``."""
+    if state.info[READY] == 0:
+        return
+    base = 0.0
+    for m in range(state.counts.shape[0]):
+        state.vectors[WEIGHTS, m] = state.counts[m]
+        base += state.vectors[PENALTY, m]
+    state.values[EVIDENCE] = psi_kernel(
+        model,
+        state.theta,
+        state.dist,
+        state.vectors[WEIGHTS],
+        state.labels,
+        plan.codes[2],
+        state.lam,
+        state.vectors[KL],
+        state.info[WITNESS : WITNESS + 4],
+    )
+    state.values[BASE] = base
+
+
+@kernel
+def refresh_kernel(model: Model, state: State, plan: Plan) -> None:
+    """Everything that is a function of counts and means, from scratch: after a load."""
+    state.info[T] = state.counts.sum()
+    for m in range(state.counts.shape[0]):
+        if state.counts[m] > 0:
+            _bring_arm_up_to_date(model, state, plan, m)
+    _find_partition(state, plan)
+    weigh_evidence(model, state, plan)
+
+
+@kernel
+def observe_kernel(model: Model, state: State, plan: Plan, m: int, statistic: NDArray) -> None:
+    """Take in one sample of arm ``m`` (Algorithm 1, lines 9 to 14)."""
+    state.counts[m] += 1
+    state.info[T] += 1
+    for i in range(statistic.shape[0]):
+        state.means[m, i] += (statistic[i] - state.means[m, i]) / state.counts[m]
+    _bring_arm_up_to_date(model, state, plan, m)
+    _find_partition(state, plan)
+    if plan.codes[0] == EBC:
+        ebc_step(model, state, plan.numbers[0], plan.codes[2])
+    weigh_evidence(model, state, plan)
+
+
+@kernel
+def run_kernel(
+    model: Model,
+    state: State,
+    plan: Plan,
+    samples: NDArray,
+    used: NDArray,
+    max_samples: int,
+    levels: NDArray,
+    stopped_at: NDArray,
+    stopped_labels: NDArray,
+) -> int:
+    """Go on with a trial until every level is reached, the budget is used up, or an arm's block of samples is.
+
+    Parameters
+    ----------
+    samples : ndarray, shape (M, block, d)
+        The next sufficient statistics of each arm.
+    used : ndarray of int, shape (M,)
+        How many of them have been used.
+    levels : ndarray, shape (J,)
+        ``log(1/delta)`` for each delta; one trajectory serves all.
+    stopped_at : ndarray of int, shape (J,)
+        -1, or the number of samples at which the rule stopped for that delta.
+    stopped_labels : ndarray of int, shape (J, M)
+        The partition named then.
+    """
+    while True:
+        if state.info[READY] == 1 and state.info[AMBIGUOUS] == 0:
+            waiting = False
+            for j in range(levels.shape[0]):
+                if stopped_at[j] >= 0:
+                    continue
+                if state.values[EVIDENCE] - state.values[BASE] >= levels[j]:
+                    stopped_at[j] = state.info[T]
+                    stopped_labels[j] = state.labels
+                else:
+                    waiting = True
+            if not waiting:
+                return STOPPED
+        if state.info[T] >= max_samples:
+            return BUDGET
+        m = choose_kernel(model, state, plan.codes[0], plan.codes[2])
+        if used[m] >= samples.shape[1]:
+            return NEED_SAMPLES
+        observe_kernel(model, state, plan, m, samples[m, used[m]])
+        used[m] += 1
+        if math.isnan(state.values[EVIDENCE]):
+            return BUDGET  # a user's own function failed: what it raised is raised after the kernel

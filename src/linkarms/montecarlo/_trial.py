@@ -1,0 +1,122 @@
+"""One seeded trial: compiled where both rules are the package's own, a Python loop otherwise."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms.engine import Engine
+from linkarms.engine._kernels import NEED_SAMPLES, run_kernel
+from linkarms.problem import Problem
+from linkarms.sampling import SamplingRule
+from linkarms.stopping import StoppingRule
+
+__all__ = ["Trial", "run_trial"]
+
+_BLOCK = 256
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Stopping time (-1: none) and correctness for each delta; samples drawn and seconds spent."""
+
+    stopped_at: NDArray[np.int64]
+    wrong: NDArray[np.bool_]
+    samples: int
+    seconds: float
+
+
+class _Streams:
+    """The arms' samples, in blocks: one random stream an arm, so that rules see the same samples."""
+
+    def __init__(self, problem: Problem, seeds: list[np.random.SeedSequence]) -> None:
+        self.problem = problem
+        self.rngs = [np.random.default_rng(s) for s in seeds]
+        self.samples = np.empty((problem.n_arms, _BLOCK, problem.n_features))
+        self.used = np.full(problem.n_arms, _BLOCK, dtype=np.int64)
+
+    def refill(self) -> None:
+        for m in np.flatnonzero(self.used >= _BLOCK):
+            family = self.problem.families[m]
+            drawn = family.draw(self.rngs[m], self.problem.parameters[m], _BLOCK)
+            self.samples[m] = family.statistics(drawn)
+            self.used[m] = 0
+
+
+def run_trial(
+    problem: Problem,
+    sampling: SamplingRule,
+    stopping: StoppingRule,
+    deltas: tuple[float, ...],
+    seed: np.random.SeedSequence,
+    max_samples: int,
+) -> Trial:
+    """Run one trial; every delta is served by one trajectory unless the sampling rule looks at delta."""
+    if sampling.uses_delta and len(deltas) > 1:
+        parts = [run_trial(problem, sampling, stopping, (d,), seed, max_samples) for d in deltas]
+        return Trial(
+            np.concatenate([p.stopped_at for p in parts]),
+            np.concatenate([p.wrong for p in parts]),
+            sum(p.samples for p in parts),
+            sum(p.seconds for p in parts),
+        )
+    # children by key, not by spawn(): a seed then gives the same children however often it is used
+    children = [
+        np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, i)) for i in range(problem.n_arms + 1)
+    ]
+    streams = _Streams(problem, children[:-1])
+    engine = Engine(
+        problem.arm_families, problem.n_clusters, sampling, stopping, min(deltas), np.random.default_rng(children[-1])
+    )
+    stopped_at = np.full(len(deltas), -1, dtype=np.int64)
+    labels = np.full((len(deltas), problem.n_arms), -1, dtype=np.int64)
+    start = time.perf_counter()
+    if engine.trivial:
+        stopped_at[:] = 0
+        labels[:] = problem.labels
+    elif engine.compiled:
+        levels = -np.log(np.array(deltas))
+        status = NEED_SAMPLES
+        while status == NEED_SAMPLES:
+            streams.refill()
+            status = run_kernel(
+                problem.arm_families.model,
+                engine.state,
+                engine.plan,
+                streams.samples,
+                streams.used,
+                max_samples,
+                levels,
+                stopped_at,
+                labels,
+            )
+            problem.arm_families.raise_pending()
+    else:
+        _python_loop(engine, streams, deltas, max_samples, stopped_at, labels)
+    seconds = time.perf_counter() - start
+    wrong = (stopped_at >= 0) & np.any(labels != problem.labels, axis=1)
+    return Trial(stopped_at, wrong, int(engine.state.counts.sum()), seconds)
+
+
+def _python_loop(
+    engine: Engine,
+    streams: _Streams,
+    deltas: tuple[float, ...],
+    max_samples: int,
+    stopped_at: NDArray[np.int64],
+    labels: NDArray[np.int64],
+) -> None:
+    for t in range(1, max_samples + 1):
+        streams.refill()
+        m = engine.choose()
+        engine.observe(m, streams.samples[m, streams.used[m]])
+        streams.used[m] += 1
+        for j in np.flatnonzero(stopped_at < 0):
+            if engine.check(deltas[j]):
+                stopped_at[j] = t
+                labels[j] = engine.state.labels
+        if np.all(stopped_at >= 0):
+            return

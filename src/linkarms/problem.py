@@ -1,0 +1,136 @@
+"""Problems with known parameters: for simulation, planning and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkarms._validate import check_integer, check_n_clusters, check_parameters
+from linkarms.errors import InvalidInput
+from linkarms.families import Exponential, FamilyLike, resolve
+from linkarms.linkage import single_linkage
+
+__all__ = ["Problem", "arm_names", "problems"]
+
+
+def arm_names(arms: int | Sequence[Hashable]) -> tuple[Hashable, ...]:
+    """Names of arms: 0..M-1 for a number, else the names themselves, which must differ."""
+    if isinstance(arms, (int, np.integer)) and not isinstance(arms, bool):
+        return tuple(range(check_integer("arms", int(arms), 1)))
+    if isinstance(arms, str) or not isinstance(arms, Sequence) or len(arms) == 0:
+        raise InvalidInput(f"arms={arms!r} are no arms; give a number or a list of names")
+    names = tuple(arms)
+    try:
+        distinct = set(names)
+    except TypeError as error:
+        raise InvalidInput(f"the name of an arm is not hashable ({error}); use numbers or strings") from error
+    if len(distinct) < len(names):
+        twice = next(n for n in names if names.count(n) > 1)
+        raise InvalidInput(f"the name {twice!r} is given to several arms; give each a name of its own")
+    return names
+
+
+class Problem:
+    """Arms whose parameters are known.
+
+    Parameters
+    ----------
+    parameters : array of shape (M, d) or (M,)
+        The true parameters.
+    n_clusters : int
+        K, from 1 to M.
+    family : str, Family or a sequence with one for each arm, default "gaussian"
+        The distributions of the samples.
+    arms : sequence, optional
+        Names of the arms; 0..M-1 by default.
+
+    Attributes
+    ----------
+    labels : ndarray of int, shape (M,)
+        The true partition.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> p = la.Problem([0.0, 0.3, 4.0], n_clusters=2, arms=["a", "b", "c"])
+    >>> p.labels.tolist(), p.n_arms, p.n_features
+    ([0, 0, 1], 3, 1)
+    """
+
+    def __init__(
+        self,
+        parameters: ArrayLike,
+        n_clusters: int,
+        family: FamilyLike = "gaussian",
+        arms: Sequence[Hashable] | None = None,
+    ) -> None:
+        self.parameters = check_parameters(parameters)
+        self.n_arms, self.n_features = self.parameters.shape
+        self.n_clusters = check_n_clusters(n_clusters, self.n_arms)
+        self.family = family
+        self.arm_families = resolve(family, self.n_arms, self.n_features)
+        self.arm_families.check_parameters(self.parameters)
+        self.arms = arm_names(self.n_arms if arms is None else arms)
+        if len(self.arms) != self.n_arms:
+            raise InvalidInput(f"there are {len(self.arms)} names for {self.n_arms} arms; give one for each")
+        self.labels, self.ambiguous = single_linkage(self.parameters, self.n_clusters)
+        if self.ambiguous:
+            raise InvalidInput(
+                f"the parameters have equal edges at the cut into {self.n_clusters} clusters, so that the true partition is not "
+                "unique; change the parameters or n_clusters"
+            )
+
+    @property
+    def families(self) -> list[Any]:
+        """The family of each arm."""
+        return self.arm_families.families
+
+    def is_correct(self, labels: NDArray[np.int64]) -> bool:
+        """Whether labels (in order of first appearance) are the true partition."""
+        return bool(np.array_equal(labels, self.labels))
+
+    def __repr__(self) -> str:
+        return f"Problem({self.n_arms} arms, {self.n_features} features, {self.n_clusters} clusters)"
+
+
+class problems:  # noqa: N801 - a namespace that reads like a module
+    """The problems of the paper."""
+
+    @staticmethod
+    def synthetic1() -> Problem:
+        """Synthetic Dataset 1: six Gaussian arms in the plane, three clusters (the paper's Figures 1 and 2)."""
+        means = [(-1, -1), (-1, -2), (1, 1), (2, 2), (3, -3), (3.5, -3)]
+        return Problem(means, n_clusters=3)
+
+    @staticmethod
+    def synthetic2(parameter: Literal["rate", "mean"] = "rate") -> Problem:
+        """Synthetic Dataset 2: six exponential arms, three clusters (Figure 3).
+
+        Parameters
+        ----------
+        parameter : {"rate", "mean"}, default "rate"
+            The paper does not say which its numbers are; either reproduces its figure.
+        """
+        return Problem([1, 1.1, 9, 9.1, 20, 20.1], n_clusters=3, family=Exponential(parameter))
+
+    @staticmethod
+    def scaling(n_arms: int = 20, n_features: int = 5, spacing: float = 10.0) -> Problem:
+        """The paper's run-time problem: pairs of Gaussian arms, means ``spacing i`` and ``spacing i + 0.5`` in every coordinate.
+
+        Parameters
+        ----------
+        n_arms : int, default 20
+            M, even; K is half of it.
+        n_features : int, default 5
+            d.
+        spacing : float, default 10.0
+            Between neighbouring clusters.
+        """
+        m = check_integer("n_arms", n_arms, 2)
+        if m % 2:
+            raise InvalidInput(f"n_arms={m} is odd; the arms come in pairs")
+        means = [spacing * (i // 2) + 0.5 * (i % 2) for i in range(m)]
+        return Problem(np.repeat(np.array(means)[:, None], n_features, axis=1), n_clusters=m // 2)

@@ -1,0 +1,104 @@
+"""What a sampling rule is, and what it may look at."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkarms.alternatives import Psi, solve_psi
+from linkarms.families import ArmFamilies
+from linkarms.sampling import _kernels
+from linkarms.state import State, T
+
+__all__ = ["SamplingRule", "View"]
+
+
+class View:
+    """What a rule may look at; arrays are read-only.
+
+    Attributes
+    ----------
+    counts, pending : ndarray of int, shape (M,)
+        Samples told, and pulls that are under way.
+    estimates : ndarray, shape (M, d)
+        Estimates of the parameters.
+    labels : ndarray of int, shape (M,)
+        The partition of the estimates.
+    n_clusters, n_arms, t : int
+        K, M, and the number of samples told.
+    delta : float
+        The promised error probability.
+    rng : numpy.random.Generator
+        The run's own random numbers; they go on where they were after a dump and load.
+    families : ArmFamilies
+        The families of the arms.
+    """
+
+    def __init__(
+        self, state: State, families: ArmFamilies, n_clusters: int, delta: float, rng: np.random.Generator
+    ) -> None:
+        def frozen(x: NDArray[Any]) -> NDArray[Any]:
+            view = x.view()
+            view.flags.writeable = False
+            return view
+
+        self.counts, self.pending = frozen(state.counts), frozen(state.pending)
+        self.estimates, self.labels = frozen(state.theta), frozen(state.labels)
+        self.n_clusters, self.n_arms = n_clusters, len(state.counts)
+        self.t = int(state.info[T])
+        self.delta = delta
+        self.rng = rng
+        self.families = families
+
+    def psi(self, weights: ArrayLike | None = None) -> Psi:
+        """psi of the estimates at ``weights``; by default at the numbers of samples told."""
+        w = self.counts if weights is None else weights
+        return solve_psi(np.asarray(w, dtype=np.float64), np.array(self.estimates), self.n_clusters, self.families)
+
+
+class SamplingRule(ABC):
+    """Chooses the next arm. Subclass it, give `name`, and write `choose`.
+
+    Every arm is pulled once before a rule is asked. A rule that looks at ``view.delta`` must set ``uses_delta = True``: a simulation
+    of several deltas then runs it once for each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import linkarms as la
+    >>> class Widest(la.sampling.SamplingRule):
+    ...     "Pull the arm of the nearest alternative that has the fewest samples."
+    ...     name = "widest"
+    ...
+    ...     def choose(self, view):
+    ...         involved = np.flatnonzero(view.psi().kl > 0)
+    ...         n = view.counts + view.pending
+    ...         return int(involved[np.argmin(n[involved])]) if len(involved) else int(np.argmin(n))
+    >>> stop = la.stopping.Paper(theta=(-10, 10), epsilon=0.05)
+    >>> la.cluster(la.problems.synthetic1(), 3, sampling=Widest(), stopping=stop, seed=1).labels.tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+
+    name: ClassVar[str]
+    code: ClassVar[int] = _kernels.USER
+    uses_delta: ClassVar[bool] = False
+
+    @abstractmethod
+    def choose(self, view: View) -> int:
+        """The index of the next arm."""
+
+    @property
+    def step(self) -> float:
+        """The number that the rule's kernel takes; unused by most."""
+        return 0.0
+
+    def initial_weights(self, n_arms: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """``w(0)``, for rules that keep weights."""
+        return np.zeros(n_arms)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for a dump."""
+        return {"name": self.name}

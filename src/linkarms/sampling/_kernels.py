@@ -1,0 +1,89 @@
+"""The sampling rules that ship with the package, compiled: which arm next, and EBC's step (math.md 3)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms._jit import kernel
+from linkarms.alternatives._bottleneck import psi_kernel
+from linkarms.families._model import Model
+from linkarms.sampling._simplex import project_simplex
+from linkarms.state import KL, READY, W, W_SUM, WITNESS, State, T
+
+#: Integer codes of the sampling rules; `USER` rules are asked in Python.
+USER, EBC, EBC_H, ROUND_ROBIN = range(4)
+
+
+@kernel
+def _fewest(n: NDArray) -> int:
+    best = 0
+    for m in range(1, n.shape[0]):
+        if n[m] < n[best]:
+            best = m
+    return best
+
+
+@kernel
+def choose_kernel(model: Model, state: State, rule: int, n_clusters: int) -> int:
+    """The next arm: forced exploration first, then the rule. Ties break by index.
+
+    Pending pulls count as pulls here. Where every KL is zero (the estimates are on the edge to another partition), EBC-H pulls
+    the least sampled arm of the witness.
+    """
+    n_arms = state.counts.shape[0]
+    n = state.counts + state.pending
+    total = n.sum()
+    fewest = _fewest(n)
+    if n[fewest] == 0 or n[fewest] < math.sqrt(total / n_arms) or rule == ROUND_ROBIN or n_clusters == n_arms:
+        return fewest
+    if rule == EBC:
+        t = max(state.info[T], 1)
+        best, lowest = 0, math.inf
+        for m in range(n_arms):
+            x = n[m] / total - state.vectors[W_SUM, m] / t
+            if x < lowest:
+                best, lowest = m, x
+        return best
+    if state.info[READY] == 0:
+        return fewest
+    kl = state.vectors[KL]
+    witness = state.info[WITNESS : WITNESS + 4]
+    if total > state.info[T]:
+        kl = np.empty(n_arms)
+        witness = np.empty(4, dtype=np.int64)
+        lam = np.empty_like(state.theta)
+        psi_kernel(
+            model, state.theta, state.dist, n.astype(np.float64), state.labels, n_clusters, lam, kl, witness
+        )
+    best = 0
+    for m in range(1, n_arms):
+        if kl[m] > kl[best]:
+            best = m
+    if kl[best] > 0.0 or witness[0] < 0:
+        return best
+    best = witness[0]
+    for i in range(1, 4):
+        m = witness[i]
+        if n[m] < n[best] or (n[m] == n[best] and m < best):
+            best = m
+    return best
+
+
+@kernel
+def ebc_step(model: Model, state: State, step: float, n_clusters: int) -> None:
+    """EBC's ascent: ``w(t) = projection of w(t-1) + eta g``, ``eta = step / sqrt(t)``, ``g`` the gradient of psi at ``w(t-1)``."""
+    w = state.vectors[W]
+    if state.info[READY] == 1:
+        kl = np.empty(w.shape[0])
+        witness = np.empty(4, dtype=np.int64)
+        lam = np.empty_like(state.theta)
+        psi_kernel(model, state.theta, state.dist, w, state.labels, n_clusters, lam, kl, witness)
+        eta = step / math.sqrt(state.info[T])
+        for m in range(w.shape[0]):
+            w[m] += eta * kl[m]
+        project_simplex(w)
+    for m in range(w.shape[0]):
+        state.vectors[W_SUM, m] += w[m]

@@ -1,0 +1,7 @@
+"""Rules that say when the evidence is enough."""
+
+from linkarms.stopping._base import StoppingRule
+from linkarms.stopping._paper import Paper
+from linkarms.stopping._resolve import resolve_stopping, stopping_from_dict
+
+__all__ = ["Paper", "StoppingRule", "resolve_stopping", "stopping_from_dict"]

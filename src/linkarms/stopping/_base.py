@@ -1,0 +1,61 @@
+"""What a stopping rule is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms.families import ArmFamilies
+from linkarms.sampling import View
+from linkarms.stopping import _kernels
+
+__all__ = ["StoppingRule"]
+
+
+class StoppingRule(ABC):
+    """Says when the evidence is enough. Subclass it, give `name`, and write `threshold` (and `statistic`, if it is another one).
+
+    The run stops at the first sample after which ``statistic >= threshold`` and the partition of the estimates is not ambiguous.
+
+    Examples
+    --------
+    >>> import math
+    >>> import linkarms as la
+    >>> class Chernoff(la.stopping.StoppingRule):
+    ...     "The threshold that is used in practice: no proof, good behaviour."
+    ...     name = "chernoff"
+    ...
+    ...     def threshold(self, view, delta):
+    ...         return math.log((1 + math.log(view.t)) / delta)
+    >>> la.cluster(la.problems.synthetic1(), 3, stopping=Chernoff(), seed=1).labels.tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+
+    name: ClassVar[str]
+    code: ClassVar[int] = _kernels.USER
+
+    def statistic(self, view: View) -> float:
+        """The evidence; by default the generalised likelihood ratio ``Z(t) = t psi(N/t, estimates)``."""
+        return view.psi().value
+
+    @abstractmethod
+    def threshold(self, view: View, delta: float) -> float:
+        """The level that the statistic has to reach."""
+
+    def box(self, n_features: int) -> NDArray[np.float64]:
+        """Bounds to which estimates are clipped, shape (d, 2); infinite by default."""
+        return np.tile(np.array([-np.inf, np.inf]), (n_features, 1))
+
+    def check(self, families: ArmFamilies) -> None:  # noqa: B027
+        """Raise `InvalidInput` where the rule cannot be used with these families; nothing by default."""
+
+    def diagnose(self, view: View) -> str | None:
+        """In words, why the rule may never stop on these estimates; None if it will."""
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for a dump."""
+        return {"name": self.name}

@@ -1,0 +1,134 @@
+"""The paper's stopping rule."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkarms._validate import check_number
+from linkarms.errors import InvalidInput
+from linkarms.families import ArmFamilies, Categorical, Family, Product
+from linkarms.families._vector import arm_shift_kl
+from linkarms.sampling import View
+from linkarms.stopping import _kernels
+from linkarms.stopping._base import StoppingRule
+
+__all__ = ["Paper"]
+
+
+class Paper(StoppingRule):
+    """Stop when ``Z(t) >= beta(delta, t)``, the threshold of *Efficient Clustering in Stochastic Bandits*.
+
+    Parameters
+    ----------
+    theta : tuple of float, or array of shape (d, 2)
+        The compact parameter space: one interval for every coordinate, or one for each. It must contain the true parameters;
+        estimates are clipped to it. Its volume enters the threshold.
+    epsilon : float, default 0.01
+        Half the side of the cube around the estimate that the proof integrates over. Small: a larger constant. Large: a larger
+        slope, and where ``psi* <= eta(epsilon)`` the rule never stops (`Result.reason` then says so).
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.stopping.Paper(theta=(-5, 5), epsilon=0.01)
+    Paper(theta=(-5.0, 5.0), epsilon=0.01)
+    """
+
+    name = "paper"
+    code = _kernels.PAPER
+
+    def __init__(self, theta: ArrayLike, epsilon: float = 0.01) -> None:
+        try:
+            self._theta = np.array(theta, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"theta={theta!r} is no interval ({error}); give (low, high) or one for each feature") from error
+        if self._theta.ndim not in (1, 2) or self._theta.shape[-1] != 2 or not np.all(np.isfinite(self._theta)):
+            raise InvalidInput(f"theta={theta!r} is no interval; give (low, high) or one for each feature")
+        if not np.all(self._theta[..., 0] < self._theta[..., 1]):
+            raise InvalidInput(f"theta={theta!r} is empty; give low < high")
+        self.epsilon = check_number("epsilon", epsilon, 0.0)
+
+    def box(self, n_features: int) -> NDArray[np.float64]:
+        """Theta, shape (d, 2)."""
+        if self._theta.ndim == 1:
+            return np.tile(self._theta, (n_features, 1))
+        if len(self._theta) != n_features:
+            raise InvalidInput(f"theta has {len(self._theta)} intervals for {n_features} features; give one for each")
+        return self._theta.copy()
+
+    def log_volume(self, families: ArmFamilies) -> float:
+        """``log |Theta|``, of the free parameters."""
+        sides = self.box(families.n_features)
+        if isinstance(families.families[0], Categorical):
+            sides = sides[:-1]
+        return float(np.log(sides[:, 1] - sides[:, 0]).sum())
+
+    def check(self, families: ArmFamilies) -> None:
+        """Theta, and epsilon around it, must lie inside every family's domain."""
+        box = self.box(families.n_features)
+        for m, family in enumerate(families.families):
+            for i in range(families.n_features):
+                _check_interval(family, m, i, float(box[i, 0]), float(box[i, 1]), self.epsilon)
+            if isinstance(family, Categorical) and not box[:, 0].sum() <= 1.0 <= box[:, 1].sum():
+                raise InvalidInput("theta contains no probabilities that add up to one; give a wider one, (0.01, 0.99) say")
+
+    def threshold(self, view: View, delta: float) -> float:
+        """``beta(delta, t)``."""
+        volume = self.log_volume(view.families)
+        parts = (
+            _kernels.paper_penalty(view.families.model, m, np.array(view.estimates[m]), int(n), self.epsilon, volume)
+            for m, n in enumerate(view.counts)
+        )
+        return math.fsum(parts) - math.log(delta)
+
+    def eta(self, view: View, epsilon: float) -> float:
+        """``eta(epsilon)`` at the estimates, weighted by the pulls: what the threshold grows by with each sample."""
+        shifts = [
+            arm_shift_kl(view.families.model, m, np.array(view.estimates[m]), epsilon) for m in range(view.n_arms)
+        ]
+        return float(np.dot(view.counts, shifts)) / view.t
+
+    def diagnose(self, view: View) -> str | None:
+        """Name an epsilon that works where ``psi <= eta(epsilon)`` at the estimates."""
+        psi = view.psi().value / view.t
+        eta = self.eta(view, self.epsilon)
+        if psi <= 0.0 or psi > eta:
+            return None
+        power = math.floor(math.log10(self.epsilon))
+        candidates = [c * 10.0**p for p in range(power, power - 12, -1) for c in (5.0, 2.0, 1.0)]
+        works = next((e for e in candidates if e < self.epsilon and self.eta(view, e) <= psi / 10.0), None)
+        advice = "" if works is None else f"; epsilon={works:g} would work"
+        return (
+            f"at these estimates psi={psi:.3g} does not exceed eta(epsilon={self.epsilon:g})={eta:.3g}, so the paper's rule can "
+            f"never stop{advice}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name, Theta and epsilon."""
+        return {"name": self.name, "theta": self._theta.tolist(), "epsilon": self.epsilon}
+
+    def __repr__(self) -> str:
+        theta = self._theta.tolist()
+        return f"Paper(theta={tuple(theta) if self._theta.ndim == 1 else theta}, epsilon={self.epsilon:g})"
+
+
+def _check_interval(family: Family, m: int, i: int, low: float, high: float, epsilon: float) -> None:
+    if isinstance(family, Product):
+        family = family.families[i]
+    least, most = family.domain
+    if least < low - epsilon and high + epsilon < most:
+        return
+    if not (least < low and high < most):
+        raise InvalidInput(
+            f"theta=({low:g}, {high:g}) reaches the ends of the {family.name} family's domain ({least:g}, {most:g}) (arm {m}); "
+            "give an interval strictly inside"
+        )
+    room = min(low - least, most - high)
+    raise InvalidInput(
+        f"epsilon={epsilon:g} leaves the domain ({least:g}, {most:g}) of the {family.name} family from theta=({low:g}, {high:g}) "
+        f"(arm {m}); give epsilon below {room:g}"
+    )
