@@ -1,9 +1,9 @@
 """Brute-force values of psi on random instances: ``python -m evidence.psi_brute_force``.
 
-Instance ``i`` is drawn from ``numpy.random.default_rng([SEED, i])`` and solved by ``tests/oracles`` alone; the
-library takes no part. The results go to ``evidence/psi_brute_force.json``, which is replaced as a whole every few
-instances; a run that was broken off goes on where it stopped. ``tests/test_psi_brute_force.py`` compares the
-library with every stored value, and computes a slice of them again.
+Instance ``i`` is drawn from ``numpy.random.default_rng([SEED, i])`` and solved by ``tests/oracles`` alone;
+the library takes no part. The results go to ``evidence/psi_brute_force.json``, which is replaced as a whole
+every few instances; a run that was broken off goes on where it stopped. ``tests/test_psi_brute_force.py``
+compares the library with every stored value, and computes a slice of them again.
 """
 
 import argparse
@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 from scipy.cluster.hierarchy import linkage
-
 from tests.oracles.psi_oracle import psi_brute, single_linkage
 
 SEED = 20250

@@ -1,4 +1,4 @@
-"""psi against the stored brute force (``python -m evidence.psi_brute_force``), and a slice of that computed again."""
+"""psi against the stored brute force of ``python -m evidence.psi_brute_force``, and a slice of it again."""
 
 import json
 from collections import Counter
@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-import linkarms as la
 from evidence.psi_brute_force import KINDS, draw, solve
 from tests.oracles.library import to_library
 from tests.oracles.psi_oracle import margin, pair_brute, psi_brute, single_linkage, total_cost
+
+import linkarms as la
 
 STORE = Path(__file__).parents[1] / "evidence" / "psi_brute_force.json"
 INSTANCES = json.loads(STORE.read_text())["instances"]

@@ -9,7 +9,6 @@ is a lower bound. It is found on a grid, with moves rounded *down*, so it stays 
 """
 
 import numpy as np
-
 from tests.oracles.divergence import covariance, scalar_kl, scalars
 
 UNITS = 48
@@ -37,7 +36,7 @@ def pair_bound(weights, theta, specs, u, v, a, b):
     gap = np.linalg.norm(theta[a] - theta[b]) - np.linalg.norm(theta[u] - theta[v])
     costs = []
     for m in {u, v, a, b}:
-        c = ((m == u) or (m == v)) + ((m == a) or (m == b))
+        c = (m in (u, v)) + (m in (a, b))
         parts = scalars(specs[m], d)
         if specs[m]["name"] == "gaussian":
             top = np.linalg.eigvalsh(covariance(specs[m], d))[-1]

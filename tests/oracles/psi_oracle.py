@@ -1,7 +1,7 @@
 """psi by brute force: every split, every inter pair, multi-start SLSQP.
 
-Independent of the library. The value returned is the cost of a point that was checked to be an alternative, so
-it is never below the true infimum by more than rounding; with enough starts it equals it.
+Independent of the library. The value returned is the cost of a point that was checked to be an alternative,
+so it is never below the true infimum by more than rounding; with enough starts it equals it.
 """
 
 from itertools import combinations, permutations
@@ -10,7 +10,6 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
-
 from tests.oracles.divergence import Cost, kl
 from tests.oracles.lower import pair_bound, signed_bound
 
@@ -27,7 +26,7 @@ def single_linkage(parameters, K):
 
 
 def margin(lam, labels):
-    """Largest spanning-tree edge of a cluster over the smallest inter distance: at least 1 for an alternative."""
+    """Longest spanning-tree edge in a cluster over the shortest inter distance: 1 or more in an alternative."""
     lam, labels = np.asarray(lam, dtype=float), np.asarray(labels)
     inter = cdist(lam, lam)[labels[:, None] != labels[None, :]].min()
     edge = max(
@@ -113,7 +112,7 @@ class Subproblem:
         return 2.0 * J.reshape(len(rows), -1) / self.length**2
 
     def repair(self, x):
-        """The nearest thing to x that satisfies every constraint: an outside arm moves towards its partner."""
+        """A point near x that satisfies every constraint: an outside arm moves towards its partner."""
         lam = x.reshape(self.n, self.d).copy()
         for i in self.cost.simplex:
             x_arm = np.maximum(lam[i[0] // self.d], 0.0)
@@ -290,9 +289,8 @@ def subproblems(weights, theta, specs, labels):
 def psi_brute(weights, parameters, labels, families, starts=None, seed=0, prune=True):
     """The infimum over all alternatives of ``sum_m w_m KL(theta_m, lambda_m)``, and where it is attained.
 
-    Returns a dict with ``value``, ``alternative``, ``split``, ``pair`` and ``solved``, the number of convex or
-    multi-start problems solved. With ``prune`` a problem whose triangle bound exceeds a value already reached
-    is left out.
+    Returns a dict with ``value``, ``alternative``, ``split``, ``pair`` and ``solved``, the number of problems
+    solved. With ``prune`` a problem whose triangle bound exceeds a value already reached is left out.
     """
     weights, theta = np.asarray(weights, dtype=float), np.asarray(parameters, dtype=float)
     theta = theta.reshape(len(weights), -1)

@@ -40,21 +40,17 @@ def _bottleneck(
     w: NDArray,
     inv: NDArray,
     members: NDArray,
+    start: int,
+    n: int,
     a: int,
     b: int,
     level: float,
     found: NDArray,
 ) -> float:
-    """Smallest edge of a maximum spanning tree of the cluster ``members`` under ``cost(.; a,b)``.
+    """Smallest edge of a maximum spanning tree of a cluster under ``cost(.; a,b)``; its ``n`` arms are in ``members[start:]``.
 
     If it is at least ``level`` any such value may be returned; otherwise ``found`` becomes the edge ``(u, v)``.
     """
-    n = members.shape[0]
-    if n == 2:
-        value = _oriented_cost(model, theta, dist, w, inv, members[0], members[1], a, b, level)
-        if value < level:
-            found[0], found[1] = members[0], members[1]
-        return value
     # Grow from the first arm along edges of at least `level`: if all arms are reached, no tree is needed.
     reached = np.zeros(n, dtype=np.bool_)
     queue = np.empty(n, dtype=np.int64)
@@ -66,7 +62,7 @@ def _bottleneck(
         head += 1
         for j in range(n):
             if not reached[j]:
-                value = _oriented_cost(model, theta, dist, w, inv, members[i], members[j], a, b, level)
+                value = _oriented_cost(model, theta, dist, w, inv, members[start + i], members[start + j], a, b, level)
                 if value >= level:
                     reached[j] = True
                     queue[tail] = j
@@ -85,7 +81,7 @@ def _bottleneck(
         for j in range(n):
             if reached[j]:
                 continue
-            value = _oriented_cost(model, theta, dist, w, inv, members[last], members[j], a, b, math.inf)
+            value = _oriented_cost(model, theta, dist, w, inv, members[start + last], members[start + j], a, b, math.inf)
             if value > weight[j]:
                 weight[j], parent[j] = value, last
             if best < 0 or weight[j] > weight[best]:
@@ -94,7 +90,7 @@ def _bottleneck(
         last = best
         if weight[best] < smallest:
             smallest = weight[best]
-            found[0], found[1] = members[parent[best]], members[best]
+            found[0], found[1] = members[start + parent[best]], members[start + best]
     return smallest
 
 
@@ -156,11 +152,14 @@ def psi_kernel(
             if labels[a] == labels[b]:
                 continue
             for k in range(n_clusters):
-                if start[k + 1] - start[k] < 2:
+                size = start[k + 1] - start[k]
+                if size < 2:
                     continue
-                value = _bottleneck(
-                    model, theta, dist, w, inv, members[start[k] : start[k + 1]], a, b, best, edge
-                )
+                if size == 2:
+                    edge[0], edge[1] = members[start[k]], members[start[k] + 1]
+                    value = _oriented_cost(model, theta, dist, w, inv, edge[0], edge[1], a, b, best)
+                else:
+                    value = _bottleneck(model, theta, dist, w, inv, members, start[k], size, a, b, best, edge)
                 if value < best:
                     best = value
                     found[0], found[1], found[2], found[3] = edge[0], edge[1], a, b

@@ -23,7 +23,7 @@ _PICTURES = (".png", ".svg", ".pdf")
 
 def print_json(content: dict[str, Any]) -> None:
     """One JSON object on stdout."""
-    print(json.dumps(content, allow_nan=False, indent=2))
+    print(json.dumps(content, allow_nan=False))
 
 
 def print_result(result: Result) -> None:
@@ -38,13 +38,7 @@ def print_result(result: Result) -> None:
         line.append(f"● {label}", style=terminal_color(label, console))
         line.append(": " + ", ".join(map(str, arms)))
         console.print(line)
-    console.print(Text(_verdict(result)))
-
-
-def _verdict(result: Result) -> str:
-    if result.stopped:
-        return f"wrong with probability at most {result.delta:g} ({result.reason})"
-    return f"no promise: {result.reason}"
+    console.print(Text(result.reason))
 
 
 def check_out(path: Path) -> None:
@@ -65,7 +59,7 @@ def write_out(path: Path, result: Result, history: History, true_parameters: Any
     suffix = path.suffix.lower()
     try:
         if suffix == ".json":
-            path.write_text(json.dumps(result.to_dict(), allow_nan=False, indent=2) + "\n", encoding="utf-8")
+            path.write_text(json.dumps(result.to_dict(), allow_nan=False) + "\n", encoding="utf-8")
         elif suffix == ".csv":
             _write_csv(path, result)
         else:

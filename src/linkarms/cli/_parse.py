@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -133,22 +132,17 @@ def parse_problem(text: str) -> Any:
 
     if text.lower().endswith(".json"):
         return _read_problem(Path(text))
-    name, colon, word = text.partition(":")
-    known: dict[str, Callable[[], Any]] = {
-        "synthetic1": problems.synthetic1,
-        "synthetic2": lambda: problems.synthetic2(word or "rate"),
-        "scaling": lambda: problems.scaling(_whole(word or "20", text)),
-    }
-    if (
-        name not in known
-        or (name == "synthetic1" and colon)
-        or (name == "synthetic2" and word not in ("", "rate", "mean"))
-    ):
-        raise InvalidInput(
-            f"there is no problem {text!r}; choose synthetic1, synthetic2, synthetic2:mean, scaling, "
-            "scaling:ARMS, or give a .json file with parameters, n_clusters and family"
-        )
-    return known[name]()
+    name, _, word = text.partition(":")
+    if text == "synthetic1":
+        return problems.synthetic1()
+    if text in ("synthetic2", "synthetic2:rate", "synthetic2:mean"):
+        return problems.synthetic2("mean" if word == "mean" else "rate")
+    if name == "scaling":
+        return problems.scaling(_whole(word, text)) if word else problems.scaling()
+    raise InvalidInput(
+        f"there is no problem {text!r}; choose synthetic1, synthetic2, synthetic2:mean, scaling, "
+        "scaling:ARMS, or give a .json file with parameters, n_clusters and family"
+    )
 
 
 def _read_problem(path: Path) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
@@ -9,7 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from linkarms.cli._options import Epsilon, Json, MaxSamples, Quiet, Seed, Stopping, Theta
+from linkarms.cli._options import Epsilon, Json, Quiet, Seed, Stopping, Theta
 from linkarms.cli._output import print_json
 from linkarms.cli._parse import parse_list, parse_numbers, parse_problem, parse_stopping
 
@@ -25,7 +27,8 @@ ProblemName = Annotated[
 Rules = Annotated[str, typer.Option(metavar="RULE[,RULE]", help="Sampling rules: ebc, ebc-h, round-robin.")]
 Deltas = Annotated[str, typer.Option(metavar="P[,P]", help="Promised error probabilities.")]
 Trials = Annotated[int, typer.Option(metavar="N", help="Runs of each rule.")]
-Jobs = Annotated[int, typer.Option("--n-jobs", help="Processes; -1 for as many as there are cores.")]
+Jobs = Annotated[int, typer.Option("--n-jobs", help="Threads; -1 for one a core.")]
+Budget = Annotated[int, typer.Option("--max-samples", help="Give a run up after so many samples.")]
 
 
 def simulate(
@@ -37,41 +40,63 @@ def simulate(
     deltas: Deltas = "0.1,0.01",
     trials: Trials = 100,
     n_jobs: Jobs = -1,
-    max_samples: MaxSamples = 1_000_000,
+    max_samples: Budget = 1_000_000,
     seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Run rules many times on a problem whose answer is known.
 
+    A problem of your own is a JSON file such as
+    `{"parameters": [[0, 0], [0, 1], [5, 5]], "n_clusters": 2, "family": "gaussian:2"}`. The exit code is 1 if
+    some runs did not stop within --max-samples.
+
     Examples:
 
     - linkarms simulate synthetic1 --stopping paper --theta -5,5 --trials 200
+
+    - linkarms simulate synthetic2 --rules ebc-h,round-robin --stopping paper --theta 0.1,50 --deltas 0.05
+
+    - linkarms simulate mine.json --stopping paper --theta -9,9 --epsilon 0.001 --json
     """
     import linkarms as la
 
     rule = parse_stopping(stopping, theta, epsilon)
-    names = parse_list(rules, "--rules")
-    levels = parse_numbers(deltas, "--deltas")
     simulation = la.simulate(
         parse_problem(problem),
-        names,
+        parse_list(rules, "--rules"),
         stopping=rule,
-        deltas=levels,
+        deltas=parse_numbers(deltas, "--deltas"),
         trials=trials,
         seed=seed,
         max_samples=max_samples,
         n_jobs=n_jobs,
         progress=not quiet,
     )
-    rows: Any = simulation.summary()
+    rows = simulation.summary()
     if as_json:
-        print_json({"problem": problem, "trials": trials, "seed": seed, "rows": rows})
+        print_json({"problem": problem, "trials": simulation.completed, "seed": seed, "summary": list(rows)})
     else:
         _print_table(rows)
-    raise typer.Exit(0)
+    if simulation.completed < trials and not quiet:
+        print(f"linkarms: interrupted after {simulation.completed} of {trials} trials", file=sys.stderr)
+    complete = simulation.completed == trials and not any(row["unstopped"] for row in rows)
+    raise typer.Exit(0 if complete else 1)
 
 
-def _print_table(rows: Any) -> None:
-    table = Table(box=box.SIMPLE_HEAD, header_style="dim")
-    Console().print(table, rows)
+def _print_table(rows: Iterable[dict[str, Any]]) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("rule", "delta", "trials", "mean samples", "95% interval", "error rate", "unstopped"):
+        table.add_column(name, justify="left" if name == "rule" else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            row["rule"],
+            f"{row['delta']:.3g}",
+            f"{row['trials']:,}",
+            "-" if row["mean"] is None else f"{row['mean']:,.1f}",
+            "-" if row["low"] is None else f"{row['low']:,.1f} to {row['high']:,.1f}",
+            "-" if row["error_rate"] is None else f"{row['error_rate']:.3g}",
+            f"{row['unstopped']:,}",
+        )
+    # A table in a file or a pipe is not cut to the width of a screen.
+    Console(highlight=False, width=None if sys.stdout.isatty() else 120).print(table)

@@ -92,7 +92,7 @@ def _line(result: Result) -> str:
 
 def render(result: Result, console: Console) -> RenderableType:
     """The arms with their pulls, estimates and clusters, and the evidence against the threshold."""
-    bar = 20 if console.width >= 90 else 8
+    bar = max(4, min(20, console.width - 66))
     rows = max(3, min(_MAX_ROWS, console.height - 8))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     table.add_column("arm", max_width=20, no_wrap=True)

@@ -75,8 +75,6 @@ def _headline(result: Result) -> str:
 
 
 def _promise(result: Result) -> str:
-    if result.stopped:
-        return f"The evidence has reached the threshold: wrong with probability at most {result.delta:g}."
-    reason = " ".join(result.reason.split()).replace("$", r"\$")
-    text = f"No promise: {reason}"
+    text = " ".join(result.reason.split()).replace("$", r"\$")
+    text = text[:1].upper() + text[1:]
     return text if len(text) <= 130 else text[:129] + "…"
