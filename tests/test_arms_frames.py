@@ -5,6 +5,7 @@ import decimal
 import gzip
 import importlib.util
 
+import narwhals
 import numpy as np
 import pandas
 import polars
@@ -122,15 +123,18 @@ def test_no_rows(make):
         from_frame(frame.slice(0, 0) if hasattr(frame, "slice") else frame.iloc[:0], "zone", "gap")
 
 
-def test_booleans_and_decimals_are_numbers():
-    assert records(
-        from_frame(pandas.DataFrame({"a": ["x", "x"], "v": [True, False]}), "a", "v", replace=False)
-    )
-    for maker in (polars.DataFrame, pyarrow.table):
-        money = maker({"a": ["x", "x"], "v": [decimal.Decimal("1.25"), decimal.Decimal("2.50")]})
-        assert records(from_frame(money, "a", "v", replace=False)) == {"x": [(1.25,), (2.5,)]}
-        flags = maker({"a": ["x", "x"], "v": [True, False]})
-        assert records(from_frame(flags, "a", "v", replace=False)) == {"x": [(0.0,), (1.0,)]}
+def test_booleans_are_numbers(make):
+    flags = make({"a": ["x", "x"], "v": [True, False]})
+    assert records(from_frame(flags, "a", "v", replace=False)) == {"x": [(0.0,), (1.0,)]}
+
+
+@pytest.mark.skipif(
+    not hasattr(narwhals, "Decimal"), reason="this version of narwhals does not know decimals"
+)
+@pytest.mark.parametrize("maker", [polars.DataFrame, pyarrow.table])
+def test_decimals_are_numbers(maker):
+    money = maker({"a": ["x", "x"], "v": [decimal.Decimal("1.25"), decimal.Decimal("2.50")]})
+    assert records(from_frame(money, "a", "v", replace=False)) == {"x": [(1.25,), (2.5,)]}
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "Float64", "int8", "float32"])
@@ -212,7 +216,7 @@ def test_files_from_spreadsheets(tmp_path):
     path.write_bytes(b"\xef\xbb\xbfzone,gap\r\na,1\r\nb,2\r\n")
     assert from_frame(read_table(path), "zone", "gap").names == ("a", "b")
     path.write_text("zone,gap,gap\na,1,2\n")
-    with pytest.raises(errors.InvalidInput, match=r"cannot be read: .*gap"):
+    with pytest.raises(errors.InvalidInput, match="2 columns called 'gap'|cannot be read"):
         from_frame(read_table(path), "zone", "gap")
 
 

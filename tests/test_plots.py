@@ -127,7 +127,9 @@ def test_dendrogram_info():
 def test_the_cut_makes_the_clusters(n_clusters):
     estimates = np.random.default_rng(n_clusters).normal(size=(12, 3))
     tree = linkage(estimates, "single")
-    labels = fcluster(tree, n_clusters, "maxclust") - 1
+    between = np.r_[0.0, tree[:, 2], np.inf][12 - n_clusters :][:2].mean() if n_clusters > 1 else np.inf
+    labels = fcluster(tree, between, "distance") - 1
+    assert labels.max() + 1 == n_clusters
     info = plots.dendrogram_info(result(estimates, labels))
     assert sum(merge[4] < info.cut for merge in info.merges) == 12 - n_clusters
     inside = [merge[5] >= 0 for merge in info.merges if merge[4] < info.cut]

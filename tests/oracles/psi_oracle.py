@@ -26,7 +26,7 @@ def single_linkage(parameters, K):
 
 
 def margin(lam, labels):
-    """Longest spanning-tree edge in a cluster over the shortest inter distance: 1 or more in an alternative."""
+    """Longest spanning-tree edge in a cluster over the shortest inter distance; 1 or more: an alternative."""
     lam, labels = np.asarray(lam, dtype=float), np.asarray(labels)
     inter = cdist(lam, lam)[labels[:, None] != labels[None, :]].min()
     edge = max(

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms._jit import kernel
-from linkarms.alternatives._pair import pair_cost, pair_solution
+from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH, pair_cost, pair_solution
 from linkarms.families._model import Model
-from linkarms.families._vector import arm_kl
+from linkarms.families._vector import arm_kl, arm_variance
 
 #: Weights below this share of the largest are raised to it; the limits of all formulas are then right (math.md 2.1).
 FLOOR = 1e-12
@@ -22,14 +22,25 @@ FLOOR = 1e-12
 
 @kernel
 def _oriented_cost(
-    model: Model, theta: NDArray, dist: NDArray, w: NDArray, inv: NDArray, u: int, v: int, a: int, b: int, level: float
+    model: Model,
+    theta: NDArray,
+    dist: NDArray,
+    w: NDArray,
+    inv: NDArray,
+    u: int,
+    v: int,
+    a: int,
+    b: int,
+    level: float,
+    box: NDArray,
+    which: NDArray,
 ) -> float:
     """`pair_cost` with a shared arm, if there is one, put first in both pairs."""
     if v == a or v == b:
         u, v = v, u
     if u == b:
         a, b = b, a
-    return pair_cost(model, theta, dist, w, inv, u, v, a, b, level)
+    return pair_cost(model, theta, dist, w, inv, u, v, a, b, level, box, which)
 
 
 @kernel
@@ -46,6 +57,8 @@ def _bottleneck(
     b: int,
     level: float,
     found: NDArray,
+    box: NDArray,
+    which: NDArray,
 ) -> float:
     """Smallest edge of a maximum spanning tree of a cluster under ``cost(.; a,b)``; its ``n`` arms are in ``members[start:]``.
 
@@ -62,7 +75,7 @@ def _bottleneck(
         head += 1
         for j in range(n):
             if not reached[j]:
-                value = _oriented_cost(model, theta, dist, w, inv, members[start + i], members[start + j], a, b, level)
+                value = _oriented_cost(model, theta, dist, w, inv, members[start + i], members[start + j], a, b, level, box, which)
                 if value >= level:
                     reached[j] = True
                     queue[tail] = j
@@ -81,7 +94,7 @@ def _bottleneck(
         for j in range(n):
             if reached[j]:
                 continue
-            value = _oriented_cost(model, theta, dist, w, inv, members[start + last], members[start + j], a, b, math.inf)
+            value = _oriented_cost(model, theta, dist, w, inv, members[start + last], members[start + j], a, b, math.inf, box, which)
             if value > weight[j]:
                 weight[j], parent[j] = value, last
             if best < 0 or weight[j] > weight[best]:
@@ -92,6 +105,30 @@ def _bottleneck(
             smallest = weight[best]
             found[0], found[1] = members[start + parent[best]], members[start + best]
     return smallest
+
+
+@kernel
+def _likely_pair(
+    dist: NDArray, inv: NDArray, labels: NDArray, members: NDArray, start: NDArray
+) -> tuple[int, int, int, int]:
+    """Of the clusters of two arms, the pair of pairs whose cost would be smallest if all arms were Gaussian; -1 if there is none."""
+    n = labels.shape[0]
+    best = math.inf
+    found = (-1, -1, -1, -1)
+    for k in range(start.shape[0] - 1):
+        if start[k + 1] - start[k] != 2:
+            continue
+        u, v = members[start[k]], members[start[k] + 1]
+        for a in range(n):
+            for b in range(a + 1, n):
+                if labels[a] == labels[b]:
+                    continue
+                gap = max(dist[a, b] - dist[u, v], 0.0)
+                spread = inv[u] + inv[v] + inv[a] + inv[b]
+                if gap * gap / spread < best:
+                    best = gap * gap / spread
+                    found = (u, v, a, b)
+    return found
 
 
 @kernel
@@ -133,7 +170,7 @@ def psi_kernel(
     start = np.zeros(n_clusters + 1, dtype=np.int64)
     for m in range(n):
         w[m] = max(weights[m], FLOOR * largest)
-        inv[m] = (model.pars[m, 1] if model.codes[m, 0] < 0 else model.pars[m, 0]) / w[m]
+        inv[m] = arm_variance(model, m, theta[m]) / w[m]
         start[labels[m] + 1] += 1
         kl[m] = 0.0
         lam[m] = theta[m]
@@ -144,8 +181,16 @@ def psi_kernel(
     for m in range(n):
         members[fill[labels[m]]] = m
         fill[labels[m]] += 1
-    best = math.inf
+    box = np.empty(SCRATCH)
+    which = np.empty(INT_SCRATCH, dtype=np.int64)
     edge = np.empty(2, dtype=np.int64)
+    # An upper bound to start from: the cost that looks smallest from distances. A little above it, so that it is found again in its
+    # turn and ties break by index.
+    best = math.inf
+    guess = _likely_pair(dist, inv, labels, members, start)
+    if guess[0] >= 0:
+        u, v, a, b = guess
+        best = _oriented_cost(model, theta, dist, w, inv, u, v, a, b, math.inf, box, which) * (1.0 + 1e-12) + 1e-300
     found[:] = -1
     for a in range(n):
         for b in range(a + 1, n):
@@ -157,9 +202,9 @@ def psi_kernel(
                     continue
                 if size == 2:
                     edge[0], edge[1] = members[start[k]], members[start[k] + 1]
-                    value = _oriented_cost(model, theta, dist, w, inv, edge[0], edge[1], a, b, best)
+                    value = _oriented_cost(model, theta, dist, w, inv, edge[0], edge[1], a, b, best, box, which)
                 else:
-                    value = _bottleneck(model, theta, dist, w, inv, members, start[k], size, a, b, best, edge)
+                    value = _bottleneck(model, theta, dist, w, inv, members, start[k], size, a, b, best, edge, box, which)
                 if value < best:
                     best = value
                     found[0], found[1], found[2], found[3] = edge[0], edge[1], a, b
@@ -170,7 +215,7 @@ def psi_kernel(
         u, v = v, u
     if u == b:
         a, b = b, a
-    pair_solution(model, theta, dist, w, inv, u, v, a, b, lam)
+    pair_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which)
     for m in (u, v, a, b):
         kl[m] = arm_kl(model, m, theta[m], lam[m])
         if weights[m] <= 0.0:

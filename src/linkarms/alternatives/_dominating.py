@@ -21,7 +21,7 @@ from linkarms.families._vector import arm_kl, bernoulli_upper, kl_interval
 
 
 @kernel
-def dominating_variance(code: int, par: float, address: NDArray, theta: float, level: float) -> float:
+def dominating_variance(code: int, par: float, address: int, theta: float, level: float) -> float:
     """The smallest ``v`` known to give ``KL(theta, x) >= (x - theta)^2 / (2 v)`` wherever ``KL(theta, x) <= level``.
 
     For gamma and Poisson ``(x - theta)^2 / (2 KL(theta, x))`` increases in ``x``: its value at the upper end. For Bernoulli the

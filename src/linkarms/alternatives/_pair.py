@@ -1,7 +1,8 @@
 """One pair problem, for whichever model: the type of the model chooses the implementation when the kernel is compiled.
 
 The four implementations take the same arguments; those that one of them does not use are there for the others. ``dist``
-holds distances, ``w`` weights (none zero), ``inv`` the largest variance of each arm over its weight.
+holds distances, ``w`` weights (none zero), ``inv`` the variance of each arm (the largest, with a covariance) over its weight; ``box``
+and ``which`` are scratch space, of the shapes `SCRATCH` and `INT_SCRATCH`.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
@@ -18,54 +19,57 @@ from linkarms._jit import KERNEL_OPTIONS
 from linkarms.alternatives._covariance import covariance_pair
 from linkarms.alternatives._dominating import dominating_pair
 from linkarms.alternatives._gaussian import isotropic_bound, isotropic_cost, isotropic_solution
-from linkarms.alternatives._scalar import scalar_pair
+from linkarms.alternatives._scalar import COLUMNS, INT_COLUMNS, scalar_pair
 from linkarms.families._model import CovarianceModel, IsotropicModel, ScalarModel, VectorModel
 
-__all__ = ["pair_cost", "pair_solution"]
+__all__ = ["INT_SCRATCH", "SCRATCH", "pair_cost", "pair_solution"]
+
+#: Shapes of the scratch arrays ``box`` and ``which``.
+SCRATCH, INT_SCRATCH = (4, COLUMNS), (4, INT_COLUMNS)
 
 
-def pair_cost(model, theta, dist, w, inv, u, v, a, b, level) -> Any:
+def pair_cost(model, theta, dist, w, inv, u, v, a, b, level, box, which) -> Any:
     """``cost(u,v; a,b)``, or any value >= ``level`` that it is sure to reach. A shared arm is ``u = a``. Kernels only."""
     raise TypeError("pair_cost is called from kernels only")
 
 
-def pair_solution(model, theta, dist, w, inv, u, v, a, b, lam) -> Any:
+def pair_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which) -> Any:
     """Move the rows of ``lam`` (a copy of ``theta``) to the minimiser of ``cost(u,v; a,b)``. Kernels only."""
     raise TypeError("pair_solution is called from kernels only")
 
 
-def _isotropic_cost(model, theta, dist, w, inv, u, v, a, b, level):
+def _isotropic_cost(model, theta, dist, w, inv, u, v, a, b, level, box, which):
     bound = isotropic_bound(dist, inv, u, v, a, b)
     return bound if bound >= level else isotropic_cost(theta, dist, inv, u, v, a, b)
 
 
-def _isotropic_solution(model, theta, dist, w, inv, u, v, a, b, lam):
+def _isotropic_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which):
     isotropic_solution(theta, dist, inv, u, v, a, b, lam)
 
 
-def _covariance_cost(model, theta, dist, w, inv, u, v, a, b, level):
+def _covariance_cost(model, theta, dist, w, inv, u, v, a, b, level, box, which):
     # a larger covariance costs less: the closed form with the largest eigenvalues is a lower bound
     bound = isotropic_bound(dist, inv, u, v, a, b)
     return bound if bound >= level else covariance_pair(theta, model.covariance, w, u, v, a, b, theta, False)
 
 
-def _covariance_solution(model, theta, dist, w, inv, u, v, a, b, lam):
+def _covariance_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which):
     covariance_pair(theta, model.covariance, w, u, v, a, b, lam, True)
 
 
-def _scalar_cost(model, theta, dist, w, inv, u, v, a, b, level):
-    return scalar_pair(model, theta, w, u, v, a, b, level, theta, False)
+def _scalar_cost(model, theta, dist, w, inv, u, v, a, b, level, box, which):
+    return scalar_pair(model, theta, w, u, v, a, b, level, theta, False, box, which)
 
 
-def _scalar_solution(model, theta, dist, w, inv, u, v, a, b, lam):
-    scalar_pair(model, theta, w, u, v, a, b, math.inf, lam, True)
+def _scalar_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which):
+    scalar_pair(model, theta, w, u, v, a, b, math.inf, lam, True, box, which)
 
 
-def _dominating_cost(model, theta, dist, w, inv, u, v, a, b, level):
+def _dominating_cost(model, theta, dist, w, inv, u, v, a, b, level, box, which):
     return dominating_pair(model, theta, w, u, v, a, b, level, theta, False)
 
 
-def _dominating_solution(model, theta, dist, w, inv, u, v, a, b, lam):
+def _dominating_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which):
     dominating_pair(model, theta, w, u, v, a, b, math.inf, lam, True)
 
 
@@ -84,10 +88,10 @@ _SOLUTION = {
 
 
 @overload(pair_cost, jit_options=KERNEL_OPTIONS)
-def _choose_cost(model, theta, dist, w, inv, u, v, a, b, level):
+def _choose_cost(model, theta, dist, w, inv, u, v, a, b, level, box, which):
     return _COST.get(model.instance_class) if isinstance(model, types.NamedTuple) else None
 
 
 @overload(pair_solution, jit_options=KERNEL_OPTIONS)
-def _choose_solution(model, theta, dist, w, inv, u, v, a, b, lam):
+def _choose_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which):
     return _SOLUTION.get(model.instance_class) if isinstance(model, types.NamedTuple) else None

@@ -1,7 +1,7 @@
 """The pair problem for arms with one parameter each: a concave dual in one multiplier (math.md 2.1).
 
-The constraint is ``sum_m kappa_m lambda_m >= 0``. The three or four arms that move are held in two work arrays of one row an
-arm: ``box`` (columns THETA, W, KAPPA, CAP, LAM) and ``which`` (the arms' indices).
+The constraint is ``sum_m kappa_m lambda_m >= 0``. The three or four arms that move are held in two work arrays with one row an
+arm: ``box`` (columns THETA, W, KAPPA, CAP, LAM, PAR) and ``which`` (columns ARM, CODE, ADDRESS).
 """
 
 from __future__ import annotations
@@ -22,20 +22,21 @@ from linkarms.families._scalar import (
     scalar_step,
 )
 
-THETA, W, KAPPA, CAP, LAM, COLUMNS = range(6)
+THETA, W, KAPPA, CAP, LAM, PAR, COLUMNS = range(7)
+ARM, CODE, ADDRESS, INT_COLUMNS = range(4)
 #: Relative gap at which the search over a non-convex arm ends; its answer is the lower end.
 GAP = 1e-9
 
 
 @kernel
 def _dual(
-    model: ScalarModel, box: NDArray, which: NDArray, n: int, offset: float, level: float
+    box: NDArray, which: NDArray, n: int, offset: float, level: float
 ) -> tuple[float, float, float]:
     """Minimise ``sum w_m KL(theta_m, lambda_m)`` subject to ``sum kappa_m lambda_m >= offset``, ``lambda_m <= cap_m``.
 
     Maximises ``D(mu) = sum_m min_lambda [w_m KL_m(lambda) - mu kappa_m lambda] + mu offset`` over ``mu >= 0`` by Newton's
-    method on ``G(mu) = sum kappa_m lambda_m(mu) - offset`` inside a bracket. Every ``D(mu)`` is a lower bound of the minimum;
-    the best one seen is returned, and as soon as it reaches ``level`` the search ends.
+    method on ``G(mu) = sum kappa_m lambda_m(mu) - offset`` inside a bracket. Every ``D(mu)`` is a lower bound of the minimum, so
+    that the search ends early where one reaches ``level``.
 
     Returns
     -------
@@ -46,70 +47,89 @@ def _dual(
     start = -offset
     gain = 0.0
     for i in range(n):
-        m, theta, w, kappa = which[i], box[i, THETA], box[i, W], box[i, KAPPA]
+        theta, w, kappa = box[i, THETA], box[i, W], box[i, KAPPA]
         box[i, LAM] = theta
         start += kappa * theta
-        code, par, address = model.codes[m, 0], model.pars[m, 0], model.address[m, 0]
+        code, par, address = which[i, CODE], box[i, PAR], which[i, ADDRESS]
         gain += kappa * kappa / w * scalar_gain(code, par, address, theta, 0.0, theta)
         if kappa > 0.0 and box[i, CAP] == math.inf:
             limit = min(limit, scalar_slope_limit(code, par, address, theta) * w / kappa)
     if start >= 0.0:
         return 0.0, 0.0, start
-    low, high = 0.0, limit
+    low, high, growth = 0.0, limit, 2.0
     mu = -start / gain if gain > 0.0 else math.inf
-    if not mu < high:
+    if not mu < 0.9 * high:
         mu = 0.5 * high if high < math.inf else 1.0
-    best, best_mu, residual, growth = 0.0, 0.0, start, 2.0
-    for _ in range(200):
-        value = mu * offset
-        g = -offset
-        gain = 0.0
-        for i in range(n):
-            m, theta, w, kappa = which[i], box[i, THETA], box[i, W], box[i, KAPPA]
-            code, par, address = model.codes[m, 0], model.pars[m, 0], model.address[m, 0]
-            slope = mu * kappa / w
-            lam = scalar_step(code, par, address, theta, slope)
-            if lam < box[i, CAP]:
-                gain += kappa * kappa / w * scalar_gain(code, par, address, theta, slope, lam)
-            else:
-                lam = box[i, CAP]
-            if lam == math.inf:
-                g = math.inf
-                break
-            box[i, LAM] = lam
-            g += kappa * lam
-            value += w * scalar_kl(code, par, address, theta, lam) - mu * kappa * lam
-        if g < math.inf and value >= best:
-            best, best_mu, residual = value, mu, g
-        if best >= level or g == 0.0:
+    before = math.inf
+    for turn in range(300):
+        g, gain, scale = _residual(box, which, n, mu, offset)
+        if turn == 2 and level < math.inf and g < math.inf:
+            value = _dual_value(box, which, n) - mu * g
+            if value >= level:
+                return value, mu, g
+        step = mu - g / gain if gain > 0.0 and g < math.inf else math.inf
+        if abs(g) <= 4e-16 * scale or (abs(g) <= 1e-9 * scale and abs(step - mu) <= 1e-15 * mu):
             break
         if g > 0.0:
             high = mu
         else:
             low = mu
-        step = mu - g / gain if gain > 0.0 and g < math.inf else math.inf
-        if abs(step - mu) <= 1e-14 * mu or (high < math.inf and high - low <= 1e-15 * high):
+        # Newton crawls on the far side of a pole: halve the bracket where it does not halve the residual
+        if not (low < step < high and abs(g) < 0.5 * before):
+            if high < math.inf:
+                step = 0.5 * (low + high) if high < 16.0 * low or low == 0.0 else math.sqrt(low * high)
+            elif not low < step < math.inf:
+                growth *= growth
+                step = mu * growth
+                if step > 1e250:  # the caps leave no way to satisfy the constraint
+                    return math.inf, low, -math.inf
+        before = abs(g)
+        if abs(step - mu) <= 1e-15 * mu:
             break
-        if low < step < high:
-            mu = step
-        elif high < math.inf:
-            mu = 0.5 * (low + high) if high < 16.0 * low or low == 0.0 else math.sqrt(low * high)
-        else:
-            growth *= growth
-            mu *= growth
-            if mu > 1e250:  # the caps leave no way to satisfy the constraint
-                return math.inf, best_mu, residual
-    # the last mu tried need not be the best one: leave lambda at the one that is returned
-    for i in range(n):
-        m, theta = which[i], box[i, THETA]
-        slope = best_mu * box[i, KAPPA] / box[i, W]
-        lam = scalar_step(model.codes[m, 0], model.pars[m, 0], model.address[m, 0], theta, slope)
-        box[i, LAM] = min(lam, box[i, CAP])
-    return best, best_mu, residual
+        mu = step
+    g, gain, scale = _residual(box, which, n, mu, offset)
+    if g == math.inf:  # lambda(mu) jumps to infinity here: just below, everything is finite
+        mu = low
+        g, gain, scale = _residual(box, which, n, mu, offset)
+    return max(_dual_value(box, which, n) - mu * g, 0.0), mu, g
 
 
 @kernel
-def _beyond(model: ScalarModel, box: NDArray, which: NDArray, n: int, j: int, level: float) -> float:
+def _residual(box: NDArray, which: NDArray, n: int, mu: float, offset: float) -> tuple[float, float, float]:
+    """``G(mu)``, its derivative, and the size of its terms; writes ``lambda(mu)`` into ``box[:, LAM]``. Infinite where a ``lambda`` is."""
+    g = -offset
+    gain = 0.0
+    scale = abs(offset)
+    for i in range(n):
+        theta, kappa = box[i, THETA], box[i, KAPPA]
+        code, par, address = which[i, CODE], box[i, PAR], which[i, ADDRESS]
+        slope = mu * kappa / box[i, W]
+        lam = scalar_step(code, par, address, theta, slope)
+        if lam < box[i, CAP]:
+            gain += kappa * kappa / box[i, W] * scalar_gain(code, par, address, theta, slope, lam)
+        else:
+            lam = box[i, CAP]
+        if lam == math.inf:
+            return math.inf, 0.0, 0.0
+        box[i, LAM] = lam
+        g += kappa * lam
+        scale += abs(kappa * lam)
+    return g, gain, scale
+
+
+@kernel
+def _dual_value(box: NDArray, which: NDArray, n: int) -> float:
+    """``sum w_m KL(theta_m, lambda_m)`` at ``box[:, LAM]``."""
+    total = 0.0
+    for i in range(n):
+        if box[i, LAM] != box[i, THETA]:
+            code, par, address = which[i, CODE], box[i, PAR], which[i, ADDRESS]
+            total += box[i, W] * scalar_kl(code, par, address, box[i, THETA], box[i, LAM])
+    return total
+
+
+@kernel
+def _beyond(box: NDArray, which: NDArray, n: int, j: int, level: float) -> float:
     """Arm ``j`` beyond its inflection, the others before theirs: a certified lower bound of the minimum (math.md 2.1).
 
     ``f(x)``, the cost of arm ``j`` at ``x``, is increasing and concave there; ``g(x)``, the cost of the others given ``x``, is
@@ -117,8 +137,8 @@ def _beyond(model: ScalarModel, box: NDArray, which: NDArray, n: int, j: int, le
     tangents, whose sum is piecewise linear: its smallest value bounds the interval from below. Intervals whose bound is not
     above what is known are halved. ``box[j, LAM]`` is left at the best ``x``.
     """
-    m, theta, w, kappa = which[j], box[j, THETA], box[j, W], box[j, KAPPA]
-    code, par, address = model.codes[m, 0], model.pars[m, 0], model.address[m, 0]
+    theta, w, kappa = box[j, THETA], box[j, W], box[j, KAPPA]
+    code, par, address = which[j, CODE], box[j, PAR], which[j, ADDRESS]
     start = box[j, CAP]
     end = 0.0
     for i in range(n):
@@ -131,7 +151,7 @@ def _beyond(model: ScalarModel, box: NDArray, which: NDArray, n: int, j: int, le
     stack = np.empty((64, 8))
     f1 = w * scalar_kl(code, par, address, theta, start)
     f2 = w * scalar_kl(code, par, address, theta, end)
-    g1, s1 = _others(model, box, which, n, j, start)
+    g1, s1 = _others(box, which, n, j, start)
     upper, best_x = f2, end
     if f1 + g1 < upper:
         upper, best_x = f1 + g1, start
@@ -152,7 +172,7 @@ def _beyond(model: ScalarModel, box: NDArray, which: NDArray, n: int, j: int, le
             continue
         x = 0.5 * (x1 + x2) if x2 < 4.0 * x1 else math.sqrt(x1 * x2)
         f = w * scalar_kl(code, par, address, theta, x)
-        g, s = _others(model, box, which, n, j, x)
+        g, s = _others(box, which, n, j, x)
         if f + g < upper:
             upper, best_x = f + g, x
         # the left half lies on top of the right one
@@ -161,7 +181,7 @@ def _beyond(model: ScalarModel, box: NDArray, which: NDArray, n: int, j: int, le
         stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = x1, f1, g1, s1
         stack[depth, 4], stack[depth, 5], stack[depth, 6], stack[depth, 7] = x, f, g, s
         depth += 1
-    _others(model, box, which, n, j, best_x)
+    _others(box, which, n, j, best_x)
     box[j, LAM] = best_x
     return lower
 
@@ -188,17 +208,17 @@ def _interval_bound(
 
 
 @kernel
-def _others(model: ScalarModel, box: NDArray, which: NDArray, n: int, j: int, x: float) -> tuple[float, float]:
+def _others(box: NDArray, which: NDArray, n: int, j: int, x: float) -> tuple[float, float]:
     """Cost of all arms but ``j`` when arm ``j`` is at ``x``, and its derivative in ``x``."""
     kappa = box[j, KAPPA]
     box[j, KAPPA] = 0.0  # takes arm j out of the problem
-    value, mu, _ = _dual(model, box, which, n, -kappa * x, math.inf)
+    value, mu, _ = _dual(box, which, n, -kappa * x, math.inf)
     box[j, KAPPA] = kappa
     return value, -mu * kappa
 
 
 @kernel
-def scalar_signed(model: ScalarModel, box: NDArray, which: NDArray, n: int, level: float) -> float:
+def scalar_signed(box: NDArray, which: NDArray, n: int, level: float) -> float:
     """Cost for one sign of the intra pair; leaves the minimiser in ``box[:, LAM]``.
 
     Arms with a finite inflection are capped there (a convex problem); at a minimum at most one lies beyond, so each of them
@@ -206,13 +226,12 @@ def scalar_signed(model: ScalarModel, box: NDArray, which: NDArray, n: int, leve
     """
     convex = True
     for i in range(n):
-        m = which[i]
-        box[i, CAP] = scalar_inflection(model.codes[m, 0], model.pars[m, 0], model.address[m, 0], box[i, THETA])
+        box[i, CAP] = scalar_inflection(which[i, CODE], box[i, PAR], which[i, ADDRESS], box[i, THETA])
         if box[i, KAPPA] > 0.0 and box[i, CAP] < math.inf:
             convex = False
-    value, _, residual = _dual(model, box, which, n, 0.0, level if convex else math.inf)
+    value, _, residual = _dual(box, which, n, 0.0, level if convex else math.inf)
     if value < math.inf and residual < 0.0:
-        _give_residual(model, box, which, n, residual)
+        _give_residual(box, which, n, residual)
     if convex:
         return value
     best = value
@@ -221,14 +240,11 @@ def scalar_signed(model: ScalarModel, box: NDArray, which: NDArray, n: int, leve
     for j in range(n):
         if not (box[j, KAPPA] > 0.0 and box[j, CAP] < math.inf):
             continue
-        m = which[j]
-        at_cap = box[j, W] * scalar_kl(
-            model.codes[m, 0], model.pars[m, 0], model.address[m, 0], box[j, THETA], box[j, CAP]
-        )
+        at_cap = box[j, W] * scalar_kl(which[j, CODE], box[j, PAR], which[j, ADDRESS], box[j, THETA], box[j, CAP])
         if at_cap >= min(best, level):
             best = min(best, max(at_cap, level)) if best > level else best
             continue
-        value = _beyond(model, box, which, n, j, level)
+        value = _beyond(box, which, n, j, level)
         if value < best:
             best = value
             saved0, saved1, saved2 = box[0, LAM], box[1, LAM], box[2, LAM]
@@ -240,32 +256,42 @@ def scalar_signed(model: ScalarModel, box: NDArray, which: NDArray, n: int, leve
 
 
 @kernel
-def _give_residual(model: ScalarModel, box: NDArray, which: NDArray, n: int, residual: float) -> None:
+def _give_residual(box: NDArray, which: NDArray, n: int, residual: float) -> None:
     """Give what the constraint lacks to an arm whose cost is linear (Poisson with estimate 0): ``lambda(mu)`` jumps there."""
     for i in range(n):
-        if box[i, KAPPA] > 0.0 and box[i, THETA] == 0.0 and model.codes[which[i], 0] == POISSON:
+        if box[i, KAPPA] > 0.0 and box[i, THETA] == 0.0 and which[i, CODE] == POISSON:
             box[i, LAM] -= residual / box[i, KAPPA]
             return
 
 
 @kernel
 def _load(
-    theta: NDArray, w: NDArray, u: int, v: int, a: int, b: int, sign: float, box: NDArray, which: NDArray
+    model: ScalarModel,
+    theta: NDArray,
+    w: NDArray,
+    u: int,
+    v: int,
+    a: int,
+    b: int,
+    sign: float,
+    box: NDArray,
+    which: NDArray,
 ) -> int:
     """Put the arms and the coefficients of ``sign (l_u - l_v) - sigma (l_a - l_b)`` into the work arrays."""
     sigma = 1.0 if theta[a, 0] >= theta[b, 0] else -1.0
-    which[0], box[0, KAPPA] = u, sign
-    which[1], box[1, KAPPA] = v, -sign
-    which[2], box[2, KAPPA] = b, sigma
+    which[0, ARM], box[0, KAPPA] = u, sign
+    which[1, ARM], box[1, KAPPA] = v, -sign
+    which[2, ARM], box[2, KAPPA] = b, sigma
     n = 3
     if u == a:
         box[0, KAPPA] -= sigma
     else:
-        which[3], box[3, KAPPA] = a, -sigma
+        which[3, ARM], box[3, KAPPA] = a, -sigma
         n = 4
     for i in range(n):
-        box[i, THETA] = theta[which[i], 0]
-        box[i, W] = w[which[i]]
+        m = which[i, ARM]
+        which[i, CODE], which[i, ADDRESS] = model.codes[m, 0], model.address[m, 0]
+        box[i, THETA], box[i, W], box[i, PAR] = theta[m, 0], w[m], model.pars[m, 0]
     return n
 
 
@@ -281,6 +307,8 @@ def scalar_pair(
     level: float,
     lam: NDArray,
     write: bool,
+    box: NDArray,
+    which: NDArray,
 ) -> float:
     """Cost over both signs of the intra pair; with ``write`` also sets the rows of ``lam`` to the minimiser.
 
@@ -288,17 +316,15 @@ def scalar_pair(
     """
     if abs(theta[u, 0] - theta[v, 0]) >= abs(theta[a, 0] - theta[b, 0]):
         return 0.0
-    box = np.empty((4, COLUMNS))
-    which = np.empty(4, dtype=np.int64)
     best = math.inf
     first = 1.0 if theta[u, 0] >= theta[v, 0] else -1.0
     for turn in range(2):
         sign = first if turn == 0 else -first
-        n = _load(theta, w, u, v, a, b, sign, box, which)
-        value = scalar_signed(model, box, which, n, min(level, best))
+        n = _load(model, theta, w, u, v, a, b, sign, box, which)
+        value = scalar_signed(box, which, n, min(level, best))
         if value < best:
             best = value
             if write:
                 for i in range(n):
-                    lam[which[i], 0] = box[i, LAM]
+                    lam[which[i, ARM], 0] = box[i, LAM]
     return best

@@ -69,6 +69,8 @@ def _check_columns(columns: list[str], arm: str, values: list[str]) -> None:
         raise InvalidInput("no value column is given; name at least one")
     wanted = [arm, *values]
     for i, name in enumerate(wanted):
+        if columns.count(name) > 1:
+            raise InvalidInput(f"the frame has {columns.count(name)} columns called {name!r}; rename them")
         if name not in columns:
             raise InvalidInput(
                 f"there is no column {name!r}; the columns are {', '.join(map(repr, columns))}"

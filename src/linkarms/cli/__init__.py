@@ -6,6 +6,7 @@ Exit codes: 0; 1 if it ran and the answer is no (a budget ran out); 2 for bad in
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 __all__ = ["main"]
 
@@ -22,4 +23,9 @@ def main() -> None:
         sys.exit(2)
     from linkarms.cli._app import run
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(
+                errors="replace"
+            )  # a screen or file that cannot show a name is no reason to fail
     sys.exit(run(sys.argv[1:]))

@@ -26,6 +26,9 @@ app = typer.Typer(
 # Typer carries its own copy of click, or uses the installed one, depending on its version.
 _UsageError: Any = next(cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException")
 
+#: What a shell calls a process that Ctrl-C has ended.
+_INTERRUPTED = 130
+
 
 @app.callback(invoke_without_command=True)
 def _root(
@@ -56,6 +59,7 @@ def run(arguments: list[str]) -> int:
     int
         0, 1 (it ran and the answer is no), or 2 (bad input; one line is on stderr).
     """
+    hushed = os.environ.get("LINKARMS_QUIET")
     try:
         code = typer.main.get_command(app).main(arguments, prog_name="linkarms", standalone_mode=False)
         sys.stdout.flush()
@@ -64,12 +68,17 @@ def run(arguments: list[str]) -> int:
     except _UsageError as error:
         return _fail(error.format_message())
     except (KeyboardInterrupt, typer.Abort):
-        _fail("interrupted")
-        return 130
+        code = _INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has gone; nothing more may be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    finally:
+        os.environ.pop("LINKARMS_QUIET", None)
+        if hushed is not None:
+            os.environ["LINKARMS_QUIET"] = hushed
+    if code == _INTERRUPTED:  # newer versions of typer return it, older ones raise
+        _fail("interrupted")
     return code if isinstance(code, int) else 0
 
 

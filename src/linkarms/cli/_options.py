@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -17,8 +18,17 @@ __all__ = [
     "Theta",
 ]
 
+
+def _hush(quiet: bool) -> bool:
+    if quiet:
+        os.environ["LINKARMS_QUIET"] = "1"  # nothing about compiling either; `run` puts it back
+    return quiet
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks: only the answer.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", callback=_hush, help="No progress, no remarks: only the answer.")
+]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same run.")]
 Delta = Annotated[float, typer.Option(help="The promised error probability.")]
 Stopping = Annotated[

@@ -35,28 +35,23 @@ _FAMILIES = {
 }
 
 
-def parse_family(text: str) -> Any:
+def parse_family(text: str, option: str = "--family") -> Any:
     """A family as ``NAME`` or ``NAME:PARAMETER``, or several with commas for independent coordinates."""
     from linkarms import families
 
-    parts = parse_list(text, "--family")
-    if len(parts) > 1:
-        return families.Product([_one_family(part) for part in parts])
-    return _one_family(parts[0])
+    parts = [_one_family(part, f"{option} {part}") for part in parse_list(text, option)]
+    return parts[0] if len(parts) == 1 else families.Product(parts)
 
 
-def _one_family(text: str) -> Any:
+def _one_family(text: str, where: str) -> Any:
     from linkarms import families
 
     name, *words = (word.strip() for word in text.split(":"))
     if name not in _FAMILIES:
-        raise InvalidInput(
-            f"--family {text}: there is no family {name!r}; choose one of {', '.join(_FAMILIES)}"
-        )
+        raise InvalidInput(f"{where}: there is no family {name!r}; choose one of {', '.join(_FAMILIES)}")
     form, least, most = _FAMILIES[name]
     if not least <= len(words) <= most:
-        raise InvalidInput(f"--family {text}: write {form}")
-    where = f"--family {text}"
+        raise InvalidInput(f"{where}: write {form}")
     if name == "gaussian":
         return families.Gaussian(_number(words[0], where)) if words else families.Gaussian()
     if name == "bounded":
@@ -65,9 +60,12 @@ def _one_family(text: str) -> Any:
         return families.Gamma(_number(words[0], where), **_parameter(words[1:], where, form))
     if name == "exponential":
         return families.Exponential(**_parameter(words, where, form))
-    if name == "categorical" and words:
-        return families.Categorical(_whole(words[0], where))
-    return name
+    if name == "bernoulli":
+        return families.Bernoulli()
+    if name == "poisson":
+        return families.Poisson()
+    # Without a number there are as many categories as columns, and the library counts those.
+    return families.Categorical(_whole(words[0], where)) if words else name
 
 
 def _parameter(words: list[str], where: str, form: str) -> dict[str, Any]:
@@ -168,7 +166,7 @@ def _read_problem(path: Path) -> Any:
         raise InvalidInput(
             f'{path}: family is a name such as "gaussian" or "gamma:2", or a list with one for each arm'
         )
-    families = [parse_family(entry) for entry in entries]
+    families = [parse_family(entry, f"{path}: family") for entry in entries]
     try:
         return Problem(
             content["parameters"],

@@ -70,7 +70,7 @@ class Watch:
             return
         if self._terminal:
             self._draw(result, last=bool(clusterer.done))
-        elif result.samples >= self._next_line or clusterer.done:
+        elif (result.samples >= self._next_line and math.isfinite(result.threshold)) or clusterer.done:
             self._next_line = 2 * result.samples
             print(_line(result), file=self._console.file, flush=True)
 

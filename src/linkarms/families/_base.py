@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms.errors import InvalidInput
-from linkarms.families._callbacks import Callback
+from linkarms.families._callbacks import Callback, CallbackTable
 
 __all__ = ["Family", "Row", "ScalarFamily"]
 
@@ -26,7 +26,7 @@ class Row:
         codes: Sequence[int],
         pars: Sequence[float],
         covariance: Array | None = None,
-        callbacks: Sequence[Sequence[Callback] | None] = (),
+        callbacks: Sequence[CallbackTable | None] = (),
     ) -> None:
         self.codes = list(codes)
         self.pars = list(pars)
@@ -227,12 +227,12 @@ class ScalarFamily(Family):
 
         return Row([USER], [1.0], callbacks=[self._callbacks()])
 
-    def _callbacks(self) -> list[Callback]:
-        kept: list[Callback] | None = self.__dict__.get("_compiled_callbacks")
+    def _callbacks(self) -> CallbackTable:
+        kept: CallbackTable | None = self.__dict__.get("_compiled_callbacks")
         if kept is None:
             from linkarms.families._scalar import USER_FUNCTIONS
 
-            kept = [self._callback(name) for name in USER_FUNCTIONS]
+            kept = CallbackTable([self._callback(name) for name in USER_FUNCTIONS])
             self.__dict__["_compiled_callbacks"] = kept
         return kept
 

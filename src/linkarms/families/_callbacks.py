@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
@@ -19,22 +20,24 @@ from numba.extending import intrinsic
 from linkarms._jit import KERNEL_OPTIONS
 from linkarms.errors import CallbackError, InvalidInput
 
-__all__ = ["Callback", "call_address"]
+__all__ = ["Callback", "CallbackTable", "call_address"]
 
 _SIGNATURE = types.float64(types.float64, types.float64)
 _C_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)
 
 
 @intrinsic
-def call_address(typingctx: Any, address: Any, x: Any, y: Any) -> Any:
-    """Call the function ``double f(double, double)`` that lives at ``address`` (only inside kernels)."""
+def call_address(typingctx: Any, table: Any, k: Any, x: Any, y: Any) -> Any:
+    """Call ``double f(double, double)``, the ``k``-th function of the table at address ``table`` (only inside kernels)."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         double = ir.DoubleType()
-        pointer = builder.inttoptr(args[0], ir.FunctionType(double, [double, double]).as_pointer())
-        return builder.call(pointer, args[1:])
+        pointer = ir.FunctionType(double, [double, double]).as_pointer()
+        entry = builder.add(args[0], builder.mul(args[1], ir.Constant(ir.IntType(64), 8)))
+        function = builder.load(builder.inttoptr(entry, pointer.as_pointer()))
+        return builder.call(function, args[2:])
 
-    return types.float64(types.int64, types.float64, types.float64), codegen
+    return types.float64(types.int64, types.int64, types.float64, types.float64), codegen
 
 
 class Callback:
@@ -75,3 +78,16 @@ class Callback:
         if error is not None:
             name = getattr(self.function, "__qualname__", "a callback")
             raise CallbackError(f"{name} raised {type(error).__name__}: {error}; mend the family's function") from error
+
+
+class CallbackTable:
+    """The functions of one family, and the address of the table of their addresses."""
+
+    def __init__(self, callbacks: list[Callback]) -> None:
+        self.callbacks = callbacks
+        self._table = np.array([c.address for c in callbacks], dtype=np.int64)
+
+    @property
+    def address(self) -> int:
+        """Where the table lies; valid as long as this object lives."""
+        return int(self._table.ctypes.data)

@@ -28,8 +28,8 @@ class IsotropicModel(NamedTuple):
         and where ``d >= 2`` in the second place its own largest eigenvalue.
     covariance, precision : ndarray, shape (M, d, d) or (0, 0, 0)
         Known covariances and their inverses, where any arm has one.
-    address : ndarray of int64, shape (M, d, 6)
-        Addresses of a user's own functions, 0 elsewhere.
+    address : ndarray of int64, shape (M, d)
+        Address of the table of a user's own functions, 0 elsewhere.
     """
 
     codes: NDArray[np.int64]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from linkarms.errors import InvalidDump, InvalidInput
 from linkarms.families._base import Array, Family, ScalarFamily
-from linkarms.families._callbacks import Callback
+from linkarms.families._callbacks import CallbackTable
 from linkarms.families._counts import Bernoulli, Categorical, Poisson
 from linkarms.families._gamma import Exponential, Gamma
 from linkarms.families._gaussian import Bounded, Gaussian
@@ -24,7 +24,7 @@ from linkarms.families._model import (
     VectorModel,
 )
 from linkarms.families._product import Product
-from linkarms.families._scalar import GAUSSIAN, USER_FUNCTIONS
+from linkarms.families._scalar import GAUSSIAN
 
 __all__ = ["ArmFamilies", "FamilyLike", "from_dict", "one_arm", "resolve"]
 
@@ -50,7 +50,7 @@ class ArmFamilies:
     def __init__(self, families: list[Family], n_features: int) -> None:
         self.families = families
         self.n_features = n_features
-        self._callbacks: list[Callback] = []
+        self._tables: list[CallbackTable] = []
         self.model = self._build()
 
     def _build(self) -> Model:
@@ -59,12 +59,13 @@ class ArmFamilies:
         rows = {id(f): f.row(d) for f in self.families}
         codes = np.array([rows[id(f)].codes for f in self.families], dtype=np.int64)
         pars = np.array([rows[id(f)].pars for f in self.families], dtype=np.float64)
-        address = np.zeros((n, d, len(USER_FUNCTIONS)), dtype=np.int64)
+        address = np.zeros((n, d), dtype=np.int64)
         for m, family in enumerate(self.families):
-            for i, functions in enumerate(rows[id(family)].callbacks):
-                if functions is not None:
-                    address[m, i] = [f.address for f in functions]
-                    self._callbacks += [f for f in functions if f not in self._callbacks]
+            for i, table in enumerate(rows[id(family)].callbacks):
+                if table is not None:
+                    address[m, i] = table.address
+                    if table not in self._tables:
+                        self._tables.append(table)
         kind = codes[:, 0]
         if np.any(kind == CATEGORICAL) and not np.all(kind == CATEGORICAL):
             raise InvalidInput("categorical arms cannot be mixed with other families; give all arms one kind")
@@ -93,12 +94,13 @@ class ArmFamilies:
     @property
     def has_callbacks(self) -> bool:
         """Some arm's family is a user's own."""
-        return bool(self._callbacks)
+        return bool(self._tables)
 
     def raise_pending(self) -> None:
         """Raise what a user's own function raised inside a kernel."""
-        for callback in self._callbacks:
-            callback.raise_pending()
+        for table in self._tables:
+            for callback in table.callbacks:
+                callback.raise_pending()
 
     def check_parameters(self, parameters: Array) -> None:
         """Raise `InvalidInput` unless row ``m`` is a parameter of family ``m``."""

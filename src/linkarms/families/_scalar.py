@@ -1,7 +1,7 @@
 """The formulas of the one-dimensional families, by integer code.
 
-Each function takes the ``code`` of the family, its known parameter ``par`` (variance, shape) and ``address``, the row of
-function addresses of a user's own family (unused otherwise). With ``theta`` the estimate and ``lam`` the value tested:
+Each function takes the ``code`` of the family, its known parameter ``par`` (variance, shape) and ``address``, the
+table of functions of a user's own family (unused otherwise). With ``theta`` the estimate and ``lam`` the value tested:
 
 =============  ==================  =====================================================================
 code           ``par``             ``KL(theta, lam)``
@@ -20,8 +20,6 @@ with ``phi(x) = x - log(1 + x)``, which keeps its relative precision for small `
 from __future__ import annotations
 
 import math
-
-from numpy.typing import NDArray
 
 from linkarms._jit import kernel
 from linkarms.families._callbacks import call_address
@@ -53,7 +51,7 @@ def phi(x: float) -> float:
 
 
 @kernel
-def scalar_kl(code: int, par: float, address: NDArray, theta: float, lam: float) -> float:
+def scalar_kl(code: int, par: float, address: int, theta: float, lam: float) -> float:
     """``KL(theta, lam)``; infinite where ``lam`` is outside the family's domain."""
     if code == GAUSSIAN:
         return (lam - theta) * (lam - theta) / (2.0 * par)
@@ -78,11 +76,11 @@ def scalar_kl(code: int, par: float, address: NDArray, theta: float, lam: float)
         if theta <= 0.0:
             return lam
         return theta * phi((lam - theta) / theta)
-    return call_address(address[U_KL], theta, lam)
+    return call_address(address, U_KL, theta, lam)
 
 
 @kernel
-def scalar_step(code: int, par: float, address: NDArray, theta: float, slope: float) -> float:
+def scalar_step(code: int, par: float, address: int, theta: float, slope: float) -> float:
     """The one-arm step of the pair problem: ``argmin over lam of KL(theta, lam) - slope lam`` (math.md 2.1).
 
     Where the KL is convex only up to an inflection, the minimum is over the part before it, so that the step is
@@ -109,11 +107,11 @@ def scalar_step(code: int, par: float, address: NDArray, theta: float, slope: fl
         if slope < 1.0:
             return theta / (1.0 - slope)
         return 0.0 if theta <= 0.0 and slope == 1.0 else math.inf
-    return call_address(address[U_STEP], theta, slope)
+    return call_address(address, U_STEP, theta, slope)
 
 
 @kernel
-def scalar_gain(code: int, par: float, address: NDArray, theta: float, slope: float, lam: float) -> float:
+def scalar_gain(code: int, par: float, address: int, theta: float, slope: float, lam: float) -> float:
     """Derivative of `scalar_step` in the slope, ``1 / KL''(lam)``: it only steers Newton's method."""
     if code == GAUSSIAN:
         return par
@@ -132,33 +130,33 @@ def scalar_gain(code: int, par: float, address: NDArray, theta: float, slope: fl
     if code == POISSON:
         return lam * lam / theta if theta > 0.0 else 0.0
     h = 1e-6 * (1.0 + abs(slope))
-    return (lam - call_address(address[U_STEP], theta, slope - h)) / h
+    return (lam - call_address(address, U_STEP, theta, slope - h)) / h
 
 
 @kernel
-def scalar_slope_limit(code: int, par: float, address: NDArray, theta: float) -> float:
+def scalar_slope_limit(code: int, par: float, address: int, theta: float) -> float:
     """The slope at which `scalar_step` becomes infinite (inf: never)."""
     if code == GAMMA_RATE:
         return par / theta
     if code == POISSON:
         return 1.0
     if code == USER:
-        return call_address(address[U_SLOPE_LIMIT], theta, 0.0)
+        return call_address(address, U_SLOPE_LIMIT, theta, 0.0)
     return math.inf
 
 
 @kernel
-def scalar_inflection(code: int, par: float, address: NDArray, theta: float) -> float:
+def scalar_inflection(code: int, par: float, address: int, theta: float) -> float:
     """Where ``KL(theta, .)`` stops being convex (inf: nowhere)."""
     if code == GAMMA_MEAN:
         return 2.0 * theta
     if code == USER:
-        return call_address(address[U_INFLECTION], theta, 0.0)
+        return call_address(address, U_INFLECTION, theta, 0.0)
     return math.inf
 
 
 @kernel
-def scalar_fisher(code: int, par: float, address: NDArray, theta: float) -> float:
+def scalar_fisher(code: int, par: float, address: int, theta: float) -> float:
     """Fisher information of one sample about ``theta``."""
     if code == GAUSSIAN:
         return 1.0 / par
@@ -168,16 +166,16 @@ def scalar_fisher(code: int, par: float, address: NDArray, theta: float) -> floa
         return 1.0 / max(theta * (1.0 - theta), TINY)
     if code == POISSON:
         return 1.0 / max(theta, TINY)
-    return call_address(address[U_FISHER], theta, 0.0)
+    return call_address(address, U_FISHER, theta, 0.0)
 
 
 @kernel
-def scalar_estimate(code: int, par: float, address: NDArray, mean: float) -> float:
+def scalar_estimate(code: int, par: float, address: int, mean: float) -> float:
     """Maximum likelihood estimate from the mean of the sufficient statistics."""
     if code == GAMMA_RATE:
         return par / max(mean, TINY)
     if code == GAMMA_MEAN:
         return max(mean, TINY)
     if code == USER:
-        return call_address(address[U_ESTIMATE], mean, 0.0)
+        return call_address(address, U_ESTIMATE, mean, 0.0)
     return mean

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numpy.typing import NDArray
 
 from linkarms._jit import kernel
@@ -52,9 +51,6 @@ def arm_kl(model: Model, m: int, theta: NDArray, lam: NDArray) -> float:
     return total
 
 
-_NO_ADDRESS = np.zeros(6, dtype=np.int64)
-
-
 @kernel
 def arm_fisher(model: Model, m: int, theta: NDArray) -> float:
     """Largest eigenvalue of the Fisher information of arm ``m`` (for categories: in the first ``d - 1`` probabilities)."""
@@ -86,6 +82,14 @@ def arm_fisher(model: Model, m: int, theta: NDArray) -> float:
     for i in range(d):
         largest = max(largest, scalar_fisher(model.codes[m, i], model.pars[m, i], model.address[m, i], theta[i]))
     return largest
+
+
+@kernel
+def arm_variance(model: Model, m: int, theta: NDArray) -> float:
+    """Largest variance of arm ``m`` in any direction where it is Gaussian; elsewhere one over the Fisher information."""
+    if model.codes[m, 0] == COVARIANCE:
+        return model.pars[m, 1]
+    return 1.0 / arm_fisher(model, m, theta)
 
 
 @kernel
@@ -163,7 +167,7 @@ def _clip_to_simplex(mean: NDArray, box: NDArray, theta: NDArray) -> None:
 
 
 @kernel
-def kl_interval(code: int, par: float, address: NDArray, theta: float, level: float, side: int) -> float:
+def kl_interval(code: int, par: float, address: int, theta: float, level: float, side: int) -> float:
     """The ``lam`` on one side (-1 below, 1 above) of ``theta`` at which ``KL(theta, lam)`` reaches ``level``.
 
     Rounded outwards; the end of the domain where the KL stays below the level.
@@ -191,4 +195,4 @@ def kl_interval(code: int, par: float, address: NDArray, theta: float, level: fl
 @kernel
 def bernoulli_upper(p: float, level: float) -> float:
     """Largest ``q`` with binary ``KL(p, q) <= level``, rounded up."""
-    return min(kl_interval(BERNOULLI, 1.0, _NO_ADDRESS, p, level, 1), 1.0)
+    return min(kl_interval(BERNOULLI, 1.0, 0, p, level, 1), 1.0)

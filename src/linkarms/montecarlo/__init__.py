@@ -1,6 +1,7 @@
-"""Many seeded trials."""
+"""Many seeded trials, and what they say about the promise."""
 
+from linkarms.montecarlo._audit import error_lower_limit, promise_is_broken
 from linkarms.montecarlo._result import RuleResult, Simulation
 from linkarms.montecarlo._simulate import simulate
 
-__all__ = ["RuleResult", "Simulation", "simulate"]
+__all__ = ["RuleResult", "Simulation", "error_lower_limit", "promise_is_broken", "simulate"]

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import importlib.util
+import json
+
+import pytest
+
+import linkarms as la
+from linkarms import cli
+from linkarms.cli._app import run
+
+PAPER = ["--stopping", "paper", "--theta", "-5,15"]
+
+
+@pytest.fixture(autouse=True)
+def _compile_in_silence(monkeypatch):
+    monkeypatch.setenv("LINKARMS_QUIET", "1")
+
+
+@pytest.fixture
+def samples(tmp_path_factory):
+    """Three arms in two clusters, four records each."""
+    path = tmp_path_factory.mktemp("data") / "samples.csv"
+    rows = [
+        f"{zone},{m + i / 4 - 0.5},{-m},hello" for i in range(4) for zone, m in (("a", 0), ("b", 8), ("c", 1))
+    ]
+    path.write_text("\n".join(["zone,x,y,note", *rows]) + "\n")
+    return path
+
+
+def cluster(path, *more):
+    return ["cluster", str(path), "--arm", "zone", "--value", "x", "-k", "2", *more]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ([], "no stopping rule is given; choose one: --stopping paper --theta LO,HI"),
+        (["--stopping", "magic"], "--stopping magic: there is no such rule; choose paper"),
+        (["--stopping", "paper"], "--stopping paper needs --theta LO,HI"),
+        (["--stopping", "paper", "--theta", "1,2,3"], "--theta 1,2,3: give two numbers"),
+        (["--stopping", "paper", "--theta", "1"], "--theta 1: give two numbers"),
+        (["--stopping", "paper", "--theta", "1,x"], "--theta 1,x: 'x' is not a number"),
+        (["--stopping", "paper", "--theta", "1,,2"], "--theta '1,,2': give words with single commas"),
+        (["--stopping", "paper", "--theta", "5,-5"], "theta="),
+        ([*PAPER, "--epsilon", "-1"], "epsilon="),
+        ([*PAPER, "--epsilon", "x"], "'--epsilon'"),
+        ([*PAPER, "--delta", "1.5"], "delta=1.5 is out of range"),
+        ([*PAPER, "--seed", "-1"], "seed=-1 is out of range"),
+        ([*PAPER, "--max-samples", "0"], "max_samples=0 is out of range"),
+        ([*PAPER, "--sampling", "magic"], "sampling='magic' is unknown"),
+        ([*PAPER, "-k", "9"], "n_clusters=9 is out of range"),
+        ([*PAPER, "-k", "two"], "'--n-clusters'"),
+        ([*PAPER, "--arm", "place"], "there is no column 'place'; the columns are 'zone', 'x', 'y', 'note'"),
+        ([*PAPER, "--value", "note"], "column 'note' is not numeric"),
+        ([*PAPER, "--value", "x,"], "--value 'x,': give words with single commas"),
+        (
+            [*PAPER, "--family", "cauchy"],
+            "--family cauchy: there is no family 'cauchy'; choose one of gaussian",
+        ),
+        ([*PAPER, "--family", "gamma"], "--family gamma: write gamma:SHAPE"),
+        ([*PAPER, "--family", "gamma:x"], "--family gamma:x: 'x' is not a number"),
+        ([*PAPER, "--family", "gamma:2:scale"], "'scale' is no parameter"),
+        ([*PAPER, "--family", "exponential:scale"], "'scale' is no parameter; write exponential"),
+        ([*PAPER, "--family", "bernoulli:2"], "--family bernoulli:2: write bernoulli"),
+        ([*PAPER, "--family", "categorical:x"], "'x' is not a whole number"),
+        ([*PAPER, "--family", "bounded:1"], "--family bounded:1: write bounded:LOW:HIGH"),
+        ([*PAPER, "--family", "gaussian:-1"], "-1"),
+        (["--stopping", "paper", "--theta", "0.1,9", "--family", "exponential"], "arm 'a'"),
+        ([*PAPER, "--out", "clusters.xlsx"], "--out clusters.xlsx: it has to end in .png"),
+        ([*PAPER, "--out", "nowhere/clusters.png"], "there is no directory nowhere"),
+        ([*PAPER, "--colour", "red"], "--colour"),
+        ([*PAPER, "extra"], "extra"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(samples, change, message, capsys):
+    assert run(cluster(samples, "--quiet", *change)) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("linkarms: ")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cluster"], "Missing argument"),
+        (["cluster", "x.csv"], "Missing option"),
+        (["sing"], "No such command 'sing'"),
+        (["demo", "--delta", "0"], "delta=0 is out of range"),
+        (["demo", "--out", "demo.txt"], "--out demo.txt: it has to end in .png"),
+        (["simulate", "synthetic1"], "no stopping rule is given"),
+        (["simulate", "synthetic9", *PAPER], "there is no problem 'synthetic9'; choose synthetic1"),
+        (["simulate", "synthetic1:3", *PAPER], "there is no problem 'synthetic1:3'"),
+        (["simulate", "synthetic2:scale", *PAPER], "there is no problem 'synthetic2:scale'"),
+        (["simulate", "scaling:x", *PAPER], "scaling:x: 'x' is not a whole number"),
+        (["simulate", "scaling:3", *PAPER], "n_arms=3 is odd"),
+        (["simulate", "none.json", *PAPER], "none.json: No such file"),
+        (["simulate", "synthetic1", *PAPER, "--rules", "magic"], "sampling='magic' is unknown"),
+        (["simulate", "synthetic1", *PAPER, "--rules", "ebc,ebc"], "same name"),
+        (["simulate", "synthetic1", *PAPER, "--deltas", "0.1,2"], "deltas=2 is out of range"),
+        (["simulate", "synthetic1", *PAPER, "--deltas", "a"], "--deltas a: 'a' is not a number"),
+        (["simulate", "synthetic1", *PAPER, "--trials", "0"], "trials=0 is out of range"),
+        (["simulate", "synthetic1", *PAPER, "--n-jobs", "0"], "n_jobs=0 is out of range"),
+    ],
+)
+def test_bad_commands_are_one_line_and_exit_2(arguments, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("linkarms: ")
+    assert err.count("\n") == 1
+    assert message in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bad_files_are_one_line_and_exit_2(tmp_path, capsys):
+    for name, content, message in [
+        ("none.csv", None, "there is no such file"),
+        ("data.xlsx", "", "cannot tell what kind of file"),
+        ("empty.csv", "", "cannot be read"),
+        ("ragged.csv", "zone,x\na,1,2,3\n", "cannot be read"),
+        ("gaps.csv", "zone,x\na,1\nb,\n", "1 of 2 values are missing"),
+    ]:
+        if content is not None:
+            (tmp_path / name).write_text(content)
+        assert run(cluster(tmp_path / name, *PAPER)) == 2
+        err = capsys.readouterr().err
+        assert err.startswith("linkarms: ")
+        assert err.count("\n") == 1
+        assert message in err
+
+
+def test_an_out_that_cannot_be_written_is_exit_2(samples, tmp_path, capsys):
+    (tmp_path / "taken.json").mkdir()
+    assert run(cluster(samples, *PAPER, "--out", str(tmp_path / "taken.json"))) == 2
+    assert "this is a directory" in capsys.readouterr().err
+
+
+def test_missing_packages_are_named(monkeypatch, capsys, tmp_path):
+    real = importlib.util.find_spec
+
+    def hide(*names):
+        monkeypatch.setattr(
+            importlib.util, "find_spec", lambda name, *a: None if name in names else real(name, *a)
+        )
+
+    hide("typer")
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert left.value.code == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "pip install 'linkarms[cli]'" in err
+    hide("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    assert run(["demo", "--out", "demo.png"]) == 2
+    assert "pip install 'linkarms[plots]'" in capsys.readouterr().err
+    assert run(["demo", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["picture"] is None
+    assert err.startswith("no picture: ")
+
+
+def test_an_interruption_is_one_line(samples, monkeypatch, capsys):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(la, "cluster", interrupt)
+    assert run(cluster(samples, *PAPER)) == 130
+    out, err = capsys.readouterr()
+    assert (out, err.strip()) == ("", "linkarms: interrupted")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "this is not JSON"),
+        ("[1, 2]", "give an object with parameters"),
+        ('{"n_clusters": 2}', "parameters is missing"),
+        ('{"parameters": [1, 2, 9]}', "n_clusters is missing"),
+        ('{"parameters": [1, 2, 9], "n_clusters": 2, "K": 3}', "'K' is unknown"),
+        ('{"parameters": [1, 2, 9], "n_clusters": 7}', "n_clusters=7 is out of range"),
+        ('{"parameters": "x", "n_clusters": 1}', "not an array of numbers"),
+        ('{"parameters": [1, 2, 9], "n_clusters": 2, "family": 3}', "family is a name such as"),
+        ('{"parameters": [1, 2, 9], "n_clusters": 2, "family": "cauchy"}', "there is no family 'cauchy'"),
+    ],
+)
+def test_bad_problem_files(tmp_path, content, message, capsys):
+    path = tmp_path / "mine.json"
+    path.write_text(content)
+    assert run(["simulate", str(path), *PAPER]) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert message in err
+    assert "mine.json" in err
