@@ -216,7 +216,7 @@ def test_files_from_spreadsheets(tmp_path):
     path.write_bytes(b"\xef\xbb\xbfzone,gap\r\na,1\r\nb,2\r\n")
     assert from_frame(read_table(path), "zone", "gap").names == ("a", "b")
     path.write_text("zone,gap,gap\na,1,2\n")
-    with pytest.raises(errors.InvalidInput, match="2 columns called 'gap'|cannot be read"):
+    with pytest.raises(errors.InvalidInput, match=r"2 columns called 'gap'|cannot be read"):
         from_frame(read_table(path), "zone", "gap")
 
 

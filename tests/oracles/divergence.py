@@ -1,4 +1,4 @@
-"""Kullback-Leibler divergences in plain NumPy and SciPy, written apart from the library.
+"""Kullback-Leibler divergences in plain NumPy, written apart from the library.
 
 A family is a plain dict, so that it can be stored as JSON::
 
@@ -14,9 +14,24 @@ A family is a plain dict, so that it can be stored as JSON::
 """
 
 import numpy as np
-from scipy.special import kl_div, rel_entr
 
 SPREAD_FLOOR = 0.05  # a scale for variables whose variance vanishes at the edge of the domain
+SERIES = [0.0, 0.0] + [(-1.0) ** k / k for k in range(2, 15)]
+
+
+def excess(x):
+    """``x - log(1 + x)``, by its series where the difference would lose digits."""
+    near = np.abs(x) < 0.03
+    with np.errstate(divide="ignore"):
+        far = x - np.log1p(x)
+    return np.where(near, np.polynomial.polynomial.polyval(np.where(near, x, 0.0), SERIES), far)
+
+
+def entropy(theta, lam):
+    """``theta log(theta / lam) - theta + lam`` for arrays; lam where theta is 0."""
+    positive = theta > 0.0
+    safe = np.where(positive, theta, 1.0)
+    return np.where(positive, safe * excess((lam - safe) / safe), lam)
 
 
 def covariance(spec, d):
@@ -43,7 +58,7 @@ def kl(spec, theta, lam):
         shift = lam - theta
         return float(shift @ np.linalg.solve(covariance(spec, len(theta)), shift)) / 2.0
     if name == "categorical":
-        return float(np.sum(rel_entr(theta, lam)))
+        return float(np.sum(entropy(theta, lam)))
     if name == "product":
         return sum(kl(s, theta[i : i + 1], lam[i : i + 1]) for i, s in enumerate(spec["of"]))
     return float(scalar_kl(spec, theta[0], lam)[0])
@@ -58,15 +73,16 @@ def scalar_kl(spec, theta, lam):
     low, high = domain(spec)
     inside = (lam >= low) & (lam <= high)
     safe = np.where(inside, lam, theta)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         if name == "poisson":
-            value = kl_div(theta, safe)
+            value = entropy(theta, safe)
         elif name == "bernoulli":
-            value = rel_entr(theta, safe) + rel_entr(1.0 - theta, 1.0 - safe)
+            value = entropy(theta, safe) + entropy(1.0 - theta, 1.0 - safe)
+        elif spec["parameter"] == "rate":
+            value = spec.get("shape", 1.0) * excess((safe - theta) / theta)
         else:
-            ratio = safe / theta if spec["parameter"] == "rate" else theta / np.where(safe > 0, safe, np.nan)
-            value = spec.get("shape", 1.0) * (ratio - 1.0 - np.log(ratio))
-            value = np.where(np.isnan(value), np.inf, value)
+            at = np.maximum(safe, 1e-300)
+            value = spec.get("shape", 1.0) * excess((theta - at) / at)
     return np.where(inside, value, np.inf)
 
 
@@ -143,15 +159,15 @@ class Cost:
         for kind, i in self.groups.items():
             t, lam, c = self.theta[i], x[i], self.factor[i]
             if kind == "count":
-                value += c @ kl_div(t, lam)
-                gradient[i] = c * (1.0 - t / lam)
+                value += c @ entropy(t, lam)
+                gradient[i] = c * (lam - t) / lam
             elif kind == "unit":
-                value += c @ (rel_entr(t, lam) + rel_entr(1.0 - t, 1.0 - lam))
-                gradient[i] = c * ((1.0 - t) / (1.0 - lam) - t / lam)
+                value += c @ (entropy(t, lam) + entropy(1.0 - t, 1.0 - lam))
+                gradient[i] = c * (lam - t) / (lam * (1.0 - lam))
             elif kind == "rate":
-                value += c @ (lam / t - 1.0 - np.log(lam / t))
-                gradient[i] = c * (1.0 / t - 1.0 / lam)
+                value += c @ excess((lam - t) / t)
+                gradient[i] = c * (lam - t) / (lam * t)
             else:
-                value += c @ (t / lam - 1.0 + np.log(lam / t))
+                value += c @ excess((t - lam) / lam)
                 gradient[i] = c * (lam - t) / lam**2
         return value, gradient

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms._jit import kernel
-from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH, pair_cost, pair_solution
+from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH, fill_reach, pair_cost, pair_solution
 from linkarms.families._model import Model
 from linkarms.families._vector import arm_kl, arm_variance
 
@@ -64,6 +64,9 @@ def _bottleneck(
 
     If it is at least ``level`` any such value may be returned; otherwise ``found`` becomes the edge ``(u, v)``.
     """
+    if n == 2:
+        found[0], found[1] = members[start], members[start + 1]
+        return _oriented_cost(model, theta, dist, w, inv, found[0], found[1], a, b, level, box, which)
     # Grow from the first arm along edges of at least `level`: if all arms are reached, no tree is needed.
     reached = np.zeros(n, dtype=np.bool_)
     queue = np.empty(n, dtype=np.int64)
@@ -108,17 +111,46 @@ def _bottleneck(
 
 
 @kernel
-def _likely_pair(
-    dist: NDArray, inv: NDArray, labels: NDArray, members: NDArray, start: NDArray
-) -> tuple[int, int, int, int]:
-    """Of the clusters of two arms, the pair of pairs whose cost would be smallest if all arms were Gaussian; -1 if there is none."""
+def _longest_edges(
+    length: NDArray, members: NDArray, start: NDArray, longest: NDArray, edges: NDArray
+) -> None:
+    """The longest edge of a minimum spanning tree of each cluster under ``length``, shape (M, M); -1 for single arms."""
+    for k in range(start.shape[0] - 1):
+        first, n = start[k], start[k + 1] - start[k]
+        longest[k] = -1.0
+        near = np.empty(n)
+        parent = np.zeros(n, dtype=np.int64)
+        joined = np.zeros(n, dtype=np.bool_)
+        for j in range(n):
+            near[j] = length[members[first], members[first + j]]
+        joined[0] = True
+        for _ in range(n - 1):
+            best = -1
+            for j in range(n):
+                if not joined[j] and (best < 0 or near[j] < near[best]):
+                    best = j
+            joined[best] = True
+            if near[best] > longest[k]:
+                longest[k] = near[best]
+                edges[k, 0], edges[k, 1] = members[first + parent[best]], members[first + best]
+            for j in range(n):
+                if not joined[j] and length[members[first + best], members[first + j]] < near[j]:
+                    near[j] = length[members[first + best], members[first + j]]
+                    parent[j] = best
+
+
+@kernel
+def _likely_candidate(
+    dist: NDArray, inv: NDArray, labels: NDArray, longest: NDArray, edges: NDArray
+) -> tuple[int, int, int]:
+    """``(k, a, b)`` whose cost looks smallest: the longest edge of ``k``, as if all arms were Gaussian; -1 if there is none."""
     n = labels.shape[0]
     best = math.inf
-    found = (-1, -1, -1, -1)
-    for k in range(start.shape[0] - 1):
-        if start[k + 1] - start[k] != 2:
+    found = (-1, -1, -1)
+    for k in range(longest.shape[0]):
+        if longest[k] < 0.0:
             continue
-        u, v = members[start[k]], members[start[k] + 1]
+        u, v = edges[k, 0], edges[k, 1]
         for a in range(n):
             for b in range(a + 1, n):
                 if labels[a] == labels[b]:
@@ -127,7 +159,7 @@ def _likely_pair(
                 spread = inv[u] + inv[v] + inv[a] + inv[b]
                 if gap * gap / spread < best:
                     best = gap * gap / spread
-                    found = (u, v, a, b)
+                    found = (k, a, b)
     return found
 
 
@@ -184,27 +216,34 @@ def psi_kernel(
     box = np.empty(SCRATCH)
     which = np.empty(INT_SCRATCH, dtype=np.int64)
     edge = np.empty(2, dtype=np.int64)
-    # An upper bound to start from: the cost that looks smallest from distances. A little above it, so that it is found again in its
-    # turn and ties break by index.
-    best = math.inf
-    guess = _likely_pair(dist, inv, labels, members, start)
-    if guess[0] >= 0:
-        u, v, a, b = guess
-        best = _oriented_cost(model, theta, dist, w, inv, u, v, a, b, math.inf, box, which) * (1.0 + 1e-12) + 1e-300
     found[:] = -1
+    # An upper bound to start from, at the candidate that looks smallest; a little above it, so that it is found again in its turn and
+    # ties break by index.
+    longest = np.empty(n_clusters)
+    edges = np.empty((n_clusters, 2), dtype=np.int64)
+    _longest_edges(dist, members, start, longest, edges)
+    k, a, b = _likely_candidate(dist, inv, labels, longest, edges)
+    if k < 0:
+        return math.inf
+    best = _bottleneck(
+        model, theta, dist, w, inv, members, start[k], start[k + 1] - start[k], a, b, math.inf, edge, box, which
+    )
+    best = best * (1.0 + 1e-12) + 1e-300
+    # An alternative that costs less than that keeps every arm near its estimate. Where no pair of a spanning tree of the cluster can
+    # become as long as (a, b) must stay, the candidate is out.
+    longer = np.empty_like(dist)
+    shorter = np.empty_like(dist)
+    fill_reach(model, theta, dist, w, inv, best, longer, shorter)
+    _longest_edges(longer, members, start, longest, edges)
     for a in range(n):
         for b in range(a + 1, n):
             if labels[a] == labels[b]:
                 continue
             for k in range(n_clusters):
-                size = start[k + 1] - start[k]
-                if size < 2:
+                if longest[k] < shorter[a, b]:
                     continue
-                if size == 2:
-                    edge[0], edge[1] = members[start[k]], members[start[k] + 1]
-                    value = _oriented_cost(model, theta, dist, w, inv, edge[0], edge[1], a, b, best, box, which)
-                else:
-                    value = _bottleneck(model, theta, dist, w, inv, members, start[k], size, a, b, best, edge, box, which)
+                size = start[k + 1] - start[k]
+                value = _bottleneck(model, theta, dist, w, inv, members, start[k], size, a, b, best, edge, box, which)
                 if value < best:
                     best = value
                     found[0], found[1], found[2], found[3] = edge[0], edge[1], a, b

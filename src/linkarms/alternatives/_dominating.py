@@ -29,9 +29,9 @@ def dominating_variance(code: int, par: float, address: int, theta: float, level
     """
     if code == GAUSSIAN:
         return par
-    high = kl_interval(code, par, address, theta, level, 1)
+    high = kl_interval(code, par, address, theta, level, 1, 1e-10)
     if code == BERNOULLI:
-        low = max(kl_interval(code, par, address, theta, level, -1), 0.0)
+        low = max(kl_interval(code, par, address, theta, level, -1, 1e-10), 0.0)
         high = min(high, 1.0)
         if low <= 0.5 <= high:
             return 0.25

@@ -19,10 +19,10 @@ from linkarms._jit import KERNEL_OPTIONS
 from linkarms.alternatives._covariance import covariance_pair
 from linkarms.alternatives._dominating import dominating_pair
 from linkarms.alternatives._gaussian import isotropic_bound, isotropic_cost, isotropic_solution
-from linkarms.alternatives._scalar import COLUMNS, INT_COLUMNS, scalar_pair
+from linkarms.alternatives._scalar import COLUMNS, INT_COLUMNS, scalar_pair, scalar_reach
 from linkarms.families._model import CovarianceModel, IsotropicModel, ScalarModel, VectorModel
 
-__all__ = ["INT_SCRATCH", "SCRATCH", "pair_cost", "pair_solution"]
+__all__ = ["INT_SCRATCH", "SCRATCH", "fill_reach", "pair_cost", "pair_solution"]
 
 #: Shapes of the scratch arrays ``box`` and ``which``.
 SCRATCH, INT_SCRATCH = (4, COLUMNS), (4, INT_COLUMNS)
@@ -36,6 +36,14 @@ def pair_cost(model, theta, dist, w, inv, u, v, a, b, level, box, which) -> Any:
 def pair_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which) -> Any:
     """Move the rows of ``lam`` (a copy of ``theta``) to the minimiser of ``cost(u,v; a,b)``. Kernels only."""
     raise TypeError("pair_solution is called from kernels only")
+
+
+def fill_reach(model, theta, dist, w, inv, level, longer, shorter) -> Any:
+    """How far apart and how near each two arms can come in an alternative that costs at most ``level``. Kernels only.
+
+    Fills ``longer`` (upper bounds of ``|lambda_u - lambda_v|``) and ``shorter`` (lower bounds), shape (M, M).
+    """
+    raise TypeError("fill_reach is called from kernels only")
 
 
 def _isotropic_cost(model, theta, dist, w, inv, u, v, a, b, level, box, which):
@@ -73,6 +81,24 @@ def _dominating_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which
     dominating_pair(model, theta, w, u, v, a, b, math.inf, lam, True)
 
 
+def _gaussian_reach(model, theta, dist, w, inv, level, longer, shorter):
+    # |lambda_m - theta_m|^2 / (2 inv_m) <= level for each arm alone
+    for m in range(dist.shape[0]):
+        for j in range(dist.shape[0]):
+            room = math.sqrt(2.0 * level * inv[m]) + math.sqrt(2.0 * level * inv[j])
+            longer[m, j] = (dist[m, j] + room) * (1.0 + 1e-12)
+            shorter[m, j] = (dist[m, j] - room) * (1.0 - 1e-12)
+
+
+def _scalar_reach(model, theta, dist, w, inv, level, longer, shorter):
+    scalar_reach(model, theta, w, level, longer, shorter)
+
+
+def _unknown_reach(model, theta, dist, w, inv, level, longer, shorter):
+    longer[:] = math.inf
+    shorter[:] = 0.0
+
+
 _COST = {
     IsotropicModel: _isotropic_cost,
     CovarianceModel: _covariance_cost,
@@ -95,3 +121,16 @@ def _choose_cost(model, theta, dist, w, inv, u, v, a, b, level, box, which):
 @overload(pair_solution, jit_options=KERNEL_OPTIONS)
 def _choose_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which):
     return _SOLUTION.get(model.instance_class) if isinstance(model, types.NamedTuple) else None
+
+
+_REACH = {
+    IsotropicModel: _gaussian_reach,
+    CovarianceModel: _gaussian_reach,
+    ScalarModel: _scalar_reach,
+    VectorModel: _unknown_reach,
+}
+
+
+@overload(fill_reach, jit_options=KERNEL_OPTIONS)
+def _choose_reach(model, theta, dist, w, inv, level, longer, shorter):
+    return _REACH.get(model.instance_class) if isinstance(model, types.NamedTuple) else None

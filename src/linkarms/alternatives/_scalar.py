@@ -21,6 +21,7 @@ from linkarms.families._scalar import (
     scalar_slope_limit,
     scalar_step,
 )
+from linkarms.families._vector import kl_interval
 
 THETA, W, KAPPA, CAP, LAM, PAR, COLUMNS = range(7)
 ARM, CODE, ADDRESS, INT_COLUMNS = range(4)
@@ -328,3 +329,21 @@ def scalar_pair(
                 for i in range(n):
                     lam[which[i, ARM], 0] = box[i, LAM]
     return best
+
+
+@kernel
+def scalar_reach(
+    model: ScalarModel, theta: NDArray, w: NDArray, level: float, longer: NDArray, shorter: NDArray
+) -> None:
+    """Bounds of ``|lambda_u - lambda_v|`` where each arm's ``w KL`` is at most ``level``: each stays in an interval."""
+    n = theta.shape[0]
+    low = np.empty(n)
+    high = np.empty(n)
+    for m in range(n):
+        code, par, address = model.codes[m, 0], model.pars[m, 0], model.address[m, 0]
+        low[m] = kl_interval(code, par, address, theta[m, 0], level / w[m], -1, 0.01)
+        high[m] = kl_interval(code, par, address, theta[m, 0], level / w[m], 1, 0.01)
+    for m in range(n):
+        for j in range(n):
+            longer[m, j] = max(high[m] - low[j], high[j] - low[m])
+            shorter[m, j] = max(low[m] - high[j], low[j] - high[m], 0.0)

@@ -167,12 +167,16 @@ def _clip_to_simplex(mean: NDArray, box: NDArray, theta: NDArray) -> None:
 
 
 @kernel
-def kl_interval(code: int, par: float, address: int, theta: float, level: float, side: int) -> float:
+def kl_interval(
+    code: int, par: float, address: int, theta: float, level: float, side: int, tolerance: float
+) -> float:
     """The ``lam`` on one side (-1 below, 1 above) of ``theta`` at which ``KL(theta, lam)`` reaches ``level``.
 
-    Rounded outwards; the end of the domain where the KL stays below the level.
+    Rounded outwards, by at most ``tolerance`` of its distance from ``theta``; past the end of the domain where the KL stays below the
+    level.
     """
-    step = max(abs(theta), 1.0) * 1e-3
+    # where a quadratic with the curvature at theta would reach the level
+    step = math.sqrt(2.0 * level / scalar_fisher(code, par, address, theta)) + 1e-12 * abs(theta) + 1e-300
     inner, outer = theta, theta
     for _ in range(2000):
         outer = inner + side * step
@@ -187,7 +191,7 @@ def kl_interval(code: int, par: float, address: int, theta: float, level: float,
             inner = x
         else:
             outer = x
-        if abs(outer - inner) <= 1e-10 * abs(outer - theta):
+        if abs(outer - inner) <= tolerance * abs(outer - theta):
             break
     return outer
 
@@ -195,4 +199,4 @@ def kl_interval(code: int, par: float, address: int, theta: float, level: float,
 @kernel
 def bernoulli_upper(p: float, level: float) -> float:
     """Largest ``q`` with binary ``KL(p, q) <= level``, rounded up."""
-    return min(kl_interval(BERNOULLI, 1.0, 0, p, level, 1), 1.0)
+    return min(kl_interval(BERNOULLI, 1.0, 0, p, level, 1, 1e-10), 1.0)

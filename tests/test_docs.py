@@ -1,0 +1,216 @@
+"""The prose is checked like code: examples run and print what they show, commands and links exist."""
+
+import contextlib
+import doctest
+import importlib
+import inspect
+import io
+import linecache
+import pkgutil
+import re
+import shlex
+import warnings
+from pathlib import Path
+
+import pytest
+
+import linkarms as la
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+MODULES = sorted(m.name for m in pkgutil.walk_packages(la.__path__, "linkarms."))
+ROOMS = ["linkarms", *(name for name in MODULES if hasattr(importlib.import_module(name), "__path__"))]
+SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def by_name(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def blocks(text):
+    """Language, first line and content of each fenced block."""
+    return [(m[1], text.count("\n", 0, m.start(2)) + 1, m[2]) for m in FENCE.finditer(text)]
+
+
+def prose(text):
+    """The text without its blocks and its inline code."""
+    return re.sub(r"`[^`\n]*`", "", FENCE.sub("", text))
+
+
+def run_block(source, page, line, namespace):
+    """Run one block and return what it printed; a traceback shows the page's own line."""
+    filename = f"<{page}>"
+    padded = "\n" * (line - 1) + source
+    linecache.cache[filename] = (len(padded), None, padded.splitlines(keepends=True), filename)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(compile(padded, filename, "exec"), namespace)
+    return printed.getvalue()
+
+
+def test_the_pages_have_examples():
+    runnable = {by_name(p) for p in PAGES if any(b[0] == "python" for b in blocks(p.read_text("utf-8")))}
+    assert {"README.md", "docs/start.md", "docs/families.md", "docs/add-your-own.md"} <= runnable
+    assert len(PAGES) >= 11
+
+
+@pytest.mark.parametrize("page", PAGES, ids=by_name)
+def test_examples_run_and_print_what_is_shown(page, tmp_path, monkeypatch):
+    """A ``text`` block right after a ``python`` block is its output; ``...`` stands for anything."""
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "__docs__"}
+    found = blocks(page.read_text("utf-8"))
+    for (language, line, source), after in zip(found, [*found[1:], ("", 0, "")], strict=True):
+        if language != "python":
+            continue
+        printed = run_block(source, by_name(page), line, namespace)
+        shown = after[2] if after[0] == "text" else ""
+        same = doctest.OutputChecker().check_output(shown or "\n", printed or "\n", SHOWN)
+        assert same, f"{by_name(page)}:{line} shows\n{shown}\nand prints\n{printed}"
+
+
+@pytest.mark.parametrize("name", ["linkarms", *MODULES])
+def test_docstring_examples(name):
+    module = importlib.import_module(name)
+    report = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=SHOWN)
+    for test in doctest.DocTestFinder(exclude_empty=True).find(module, name):
+        runner.run(test, out=report.write)
+    assert runner.failures == 0, report.getvalue()
+
+
+def test_docstrings_have_examples():
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    with_examples = {
+        t.name for name in MODULES for t in finder.find(importlib.import_module(name), name) if t.examples
+    }
+    wanted = {"clusterer.BanditClusterer", "closed_loop.cluster", "families._base.ScalarFamily"}
+    assert {f"linkarms.{name}" for name in wanted} <= with_examples
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_public_names_have_docstrings(room):
+    module = importlib.import_module(room)
+    assert (module.__doc__ or "").strip(), f"{room} has no docstring"
+    for name in getattr(module, "__all__", []):
+        value = getattr(module, name)
+        if inspect.isclass(value) or inspect.isfunction(value) or inspect.ismodule(value):
+            text = value.__doc__ or ""
+            # a dataclass or a named tuple without a docstring gets its signature as one
+            assert text.strip(), f"{room}.{name} has no docstring"
+            assert not text.startswith(f"{name}("), f"{room}.{name} has no docstring of its own"
+
+
+def slugs(page):
+    """The anchors of a page's headings, as GitHub and MyST make them."""
+    heads = re.findall(r"^#+ +(.+?) *$", FENCE.sub("", page.read_text("utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=by_name)
+def test_links_and_images_exist(page):
+    targets = re.findall(r"\]\(([^)\s]+)\)", prose(page.read_text("utf-8")))
+    for target in targets:
+        if re.match(r"https?://|mailto:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        there = (page.parent / path).resolve() if path else page
+        assert there.is_relative_to(ROOT), f"{by_name(page)} links outside the project: {target}"
+        assert there.is_file(), f"{by_name(page)} links to {target}, which does not exist"
+        if anchor:
+            assert anchor in slugs(there), f"{by_name(page)} links to {target}, and there is no such heading"
+
+
+def test_every_page_is_listed():
+    pages = {p.name for p in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    for listing in (ROOT / "README.md", ROOT / "docs" / "index.md"):
+        linked = {Path(t).name for t in re.findall(r"\]\(([^)#\s]+\.md)", listing.read_text("utf-8"))}
+        assert pages <= linked, f"{by_name(listing)} does not link to {sorted(pages - linked)}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=by_name)
+def test_source_files_that_are_named_exist(page):
+    places = [ROOT, ROOT / "src" / "linkarms", ROOT / "src", page.parent]
+    for name in re.findall(r"`([\w./-]+\.(?:py|json))`", page.read_text("utf-8")):
+        assert any((place / name).is_file() for place in places), (
+            f"{by_name(page)} names {name}: no such file"
+        )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=by_name)
+def test_functions_that_are_named_in_a_file_exist(page):
+    """``the/file.py`` followed by a comma and `name`: the file defines the name."""
+    for file, name in re.findall(r"`([\w./-]+\.py)`, `(\w+)`", page.read_text("utf-8")):
+        source = (ROOT / "src" / "linkarms" / file).read_text("utf-8")
+        assert re.search(rf"^\s*(def|class) {name}\b", source, re.MULTILINE), f"{file} does not define {name}"
+
+
+def commands(page):
+    """The words of each ``linkarms`` or ``make`` command in a page's shell blocks."""
+    lines = [
+        line
+        for language, _, text in blocks(page.read_text("utf-8"))
+        if language == "bash"
+        for line in text.replace("\\\n", " ").splitlines()
+    ]
+    return [words for words in (shlex.split(line, comments=True) for line in lines) if words]
+
+
+def test_commands_exist():
+    typer = pytest.importorskip("typer")
+    from linkarms.cli._app import app
+
+    known = typer.main.get_command(app).commands
+    seen = set()
+    for page in PAGES:
+        for program, *words in commands(page):
+            if program != "linkarms":
+                continue
+            assert words[0] in known, f"{by_name(page)}: there is no command linkarms {words[0]}"
+            options = {o for p in known[words[0]].params for o in (*p.opts, *p.secondary_opts)} | {"--help"}
+            used = {w for w in words[1:] if re.match(r"--?[a-z]", w)}
+            assert used <= options, f"{by_name(page)}: linkarms {words[0]} has no {sorted(used - options)}"
+            seen.add(words[0])
+    assert seen == set(known)
+
+
+def test_make_targets_exist():
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    used = {words[0] for page in PAGES for program, *words in commands(page) if program == "make"}
+    text = "".join(page.read_text("utf-8") for page in PAGES)
+    used |= set(re.findall(r"`make (\w+)`", text))
+    assert {"demo", "test", "lint", "evidence"} <= used <= targets
+
+
+def test_citation():
+    lines = (ROOT / "CITATION.cff").read_text("utf-8").splitlines()
+    top = dict(re.match(r"([\w-]+): ?(.*)", line).groups() for line in lines if re.match(r"[\w-]+:", line))
+    assert all(re.match(r" *(- )?[\w-]+:( .+)?$| +- \S", line) for line in lines), "a line that is no YAML"
+    assert "\t" not in "".join(lines)
+    assert top["cff-version"] == "1.2.0"
+    assert top["title"] == "linkarms"
+    assert top["version"] == la.__version__
+    assert top["license"] == "BSD-3-Clause"
+    assert {"message", "authors", "references"} <= set(top)
+    reference = "\n".join(lines[lines.index("references:") :])
+    assert "Efficient Clustering in Stochastic Bandits" in reference
+    assert re.findall(r"family-names: (\w+)", reference) == ["Chandran", "Reddy", "Bhashyam"]
+
+
+def test_changelog_names_this_version_and_changed_decisions():
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    versions = re.findall(r"^## \[(.+?)\]", text, re.MULTILINE)
+    assert versions[0] == "Unreleased"
+    assert la.__version__ in versions
+    assert all("### Changed decisions" in part for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:])
+
+
+def test_the_table_of_the_paper_has_its_markers():
+    text = (ROOT / "docs" / "reproduce.md").read_text("utf-8")
+    assert re.search(
+        r"^## Mean stopping times beside the paper\n.*^<!-- table: paper_figures -->\n.*^<!-- /table -->$",
+        text,
+        re.DOTALL | re.MULTILINE,
+    )
