@@ -201,8 +201,11 @@ def draw(index):
     }
 
 
-def solve(index, starts=None, prune=True):
+def solve(index, starts=None, prune=None):
+    """The instance with its value. By default nothing is ruled out beforehand where clusters have at most two
+    arms; elsewhere (thousands of problems each) the triangle bound may rule a problem out."""
     instance = draw(index)
+    prune = max(instance["shape"]) > 2 if prune is None else prune
     begin = time.perf_counter()
     found = psi_brute(
         instance["weights"],
@@ -256,7 +259,7 @@ def main(arguments=None):
     done = load()
     todo = chosen.only or [i for i in range(INSTANCES) if i not in done]
     begin = time.perf_counter()
-    stream = results(todo, chosen.jobs, chosen.starts, not chosen.every)
+    stream = results(todo, chosen.jobs, chosen.starts, False if chosen.every else None)
     count = 0
     while batch := list(islice(stream, 5)):
         for row in batch:

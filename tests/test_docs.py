@@ -10,6 +10,7 @@ import pkgutil
 import re
 import shlex
 import warnings
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,20 @@ def run_block(source, page, line, namespace):
     return printed.getvalue()
 
 
+def same_output(shown, printed):
+    """Whether the output is the one shown.
+
+    On another processor a rounding error may change a choice of arm, and with it the number of samples at
+    the stop: those may differ by a tenth.
+    """
+    counts = [[int(n) for n in re.findall(r"(\d+) samples", text)] for text in (shown, printed)]
+    if len(counts[0]) != len(counts[1]):
+        return False
+    close = all(abs(a - b) <= 0.1 * a for a, b in zip(*counts, strict=True))
+    shown, printed = (re.sub(r"\d+ samples", "# samples", text) or "\n" for text in (shown, printed))
+    return close and doctest.OutputChecker().check_output(shown, printed, SHOWN)
+
+
 def test_the_pages_have_examples():
     runnable = {by_name(p) for p in PAGES if any(b[0] == "python" for b in blocks(p.read_text("utf-8")))}
     assert {"README.md", "docs/start.md", "docs/families.md", "docs/add-your-own.md"} <= runnable
@@ -62,13 +77,12 @@ def test_examples_run_and_print_what_is_shown(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "__docs__"}
     found = blocks(page.read_text("utf-8"))
-    for (language, line, source), after in zip(found, [*found[1:], ("", 0, "")], strict=True):
+    for (language, line, source), after in pairwise([*found, ("", 0, "")]):
         if language != "python":
             continue
         printed = run_block(source, by_name(page), line, namespace)
         shown = after[2] if after[0] == "text" else ""
-        same = doctest.OutputChecker().check_output(shown or "\n", printed or "\n", SHOWN)
-        assert same, f"{by_name(page)}:{line} shows\n{shown}\nand prints\n{printed}"
+        assert same_output(shown, printed), f"{by_name(page)}:{line} shows\n{shown}\nand prints\n{printed}"
 
 
 @pytest.mark.parametrize("name", ["linkarms", *MODULES])

@@ -70,9 +70,12 @@ def test_psi_agrees_with_brute_force(kind):
 
 
 def test_lower_bounds_are_useful():
-    ratios = [library_psi(row).value / row["value"] for row in INSTANCES]
-    assert np.mean(np.array(ratios) > 1.0 - RELATIVE) > 0.7
-    assert min(ratios) > 0.02
+    ratios = {row["index"]: library_psi(row).value / row["value"] for row in INSTANCES}
+    vector = [ratios[row["index"]] for row in INSTANCES if row["kind"] in ("categorical", "product")]
+    others = [ratios[row["index"]] for row in INSTANCES if row["kind"] not in ("categorical", "product")]
+    assert np.mean(np.array(others) > 1.0 - RELATIVE) > 0.9
+    assert min(others) > 0.5
+    assert np.median(vector) > 0.8
 
 
 def test_stored_instances_cover_the_ground():
@@ -99,7 +102,9 @@ def test_a_slice_computed_again_gives_the_stored_values():
     for i in rng.choice(len(cheap), size=6, replace=False):
         row = cheap[i]
         assert draw(row["index"])["parameters"] == row["parameters"]
-        assert solve(row["index"])["value"] == pytest.approx(row["value"], rel=RELATIVE), row["index"]
+        assert solve(row["index"], prune=True)["value"] == pytest.approx(row["value"], rel=RELATIVE), row[
+            "index"
+        ]
 
 
 def test_the_brute_force_finds_the_published_value():

@@ -78,7 +78,7 @@ def _fill_covariance(model: VectorModel, m: int, theta: NDArray, level: float, b
 
 
 @kernel
-def _basis(model: VectorModel) -> NDArray:
+def tangent_basis(model: VectorModel) -> NDArray:
     """Orthonormal coordinates: the identity, or for probabilities the directions that add up to zero (Helmert's)."""
     d = model.codes.shape[1]
     if model.codes[0, 0] != CATEGORICAL:
@@ -94,20 +94,11 @@ def _basis(model: VectorModel) -> NDArray:
 
 @kernel
 def dominating_pair(
-    model: VectorModel,
-    theta: NDArray,
-    w: NDArray,
-    u: int,
-    v: int,
-    a: int,
-    b: int,
-    level: float,
-    lam: NDArray,
-    write: bool,
-) -> float:
-    """A lower bound of the cost; with ``write`` the rows of ``lam`` become a feasible point near the minimum.
+    model: VectorModel, theta: NDArray, w: NDArray, u: int, v: int, a: int, b: int, level: float, basis: NDArray, point: NDArray
+) -> tuple[float, float]:
+    """A lower bound of the cost, and the cost of a feasible ``point`` near the minimum (rows ``u, v, b, a``, the last unless shared).
 
-    Costs of ``level`` and more are only known to be that.
+    As soon as the lower bound reaches ``level`` the search ends.
     """
     d = theta.shape[1]
     pp = 0.0
@@ -116,8 +107,7 @@ def dominating_pair(
         pp += (theta[u, i] - theta[v, i]) ** 2
         qq += (theta[a, i] - theta[b, i]) ** 2
     if pp >= qq:
-        return 0.0
-    basis = _basis(model)
+        return 0.0, 0.0
     dd = basis.shape[1]
     arms = np.array([u, v, b, a]) if u != a else np.array([u, v, b])
     n = arms.shape[0]
@@ -130,7 +120,6 @@ def dominating_pair(
             for k in range(d):
                 small[i, j] += theta[arms[i], k] * basis[k, j]
     # a first feasible point: the inter pair meets
-    point = np.empty((n, d))
     for i in range(n):
         point[i] = theta[arms[i]]
     meet = (w[a] * theta[a] + w[b] * theta[b]) / (w[a] + w[b])
@@ -147,7 +136,7 @@ def dominating_pair(
         best = max(best, min(value, upper))
         if best >= level:
             break
-        trial = point.copy()
+        trial = np.empty((n, d))
         cost = 0.0
         for i in range(n):
             for k in range(d):
@@ -157,11 +146,9 @@ def dominating_pair(
             cost += weights[i] * arm_kl(model, arms[i], theta[arms[i]], trial[i])
         if not cost < upper * (1.0 - 1e-3):
             if cost < upper:
-                point = trial
+                upper = cost
+                point[:n] = trial
             break
         upper = cost
-        point = trial
-    if write:
-        for i in range(n):
-            lam[arms[i]] = point[i]
-    return best
+        point[:n] = trial
+    return best, upper

@@ -17,15 +17,16 @@ from numba.extending import overload
 
 from linkarms._jit import KERNEL_OPTIONS
 from linkarms.alternatives._covariance import covariance_pair
-from linkarms.alternatives._dominating import dominating_pair
+from linkarms.alternatives._angles import vector_pair
 from linkarms.alternatives._gaussian import isotropic_bound, isotropic_cost, isotropic_solution
-from linkarms.alternatives._scalar import COLUMNS, INT_COLUMNS, scalar_pair, scalar_reach
+from linkarms.alternatives._linear import COLUMNS, INT_COLUMNS
+from linkarms.alternatives._scalar import scalar_pair, scalar_reach
 from linkarms.families._model import CovarianceModel, IsotropicModel, ScalarModel, VectorModel
 
 __all__ = ["INT_SCRATCH", "SCRATCH", "fill_reach", "pair_cost", "pair_solution"]
 
 #: Shapes of the scratch arrays ``box`` and ``which``.
-SCRATCH, INT_SCRATCH = (4, COLUMNS), (4, INT_COLUMNS)
+SCRATCH, INT_SCRATCH = (8, COLUMNS), (8, INT_COLUMNS)
 
 
 def pair_cost(model, theta, dist, w, inv, u, v, a, b, level, box, which) -> Any:
@@ -73,12 +74,12 @@ def _scalar_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which):
     scalar_pair(model, theta, w, u, v, a, b, math.inf, lam, True, box, which)
 
 
-def _dominating_cost(model, theta, dist, w, inv, u, v, a, b, level, box, which):
-    return dominating_pair(model, theta, w, u, v, a, b, level, theta, False)
+def _vector_cost(model, theta, dist, w, inv, u, v, a, b, level, box, which):
+    return vector_pair(model, theta, w, u, v, a, b, level, theta, False, box, which)
 
 
-def _dominating_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which):
-    dominating_pair(model, theta, w, u, v, a, b, math.inf, lam, True)
+def _vector_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which):
+    vector_pair(model, theta, w, u, v, a, b, math.inf, lam, True, box, which)
 
 
 def _gaussian_reach(model, theta, dist, w, inv, level, longer, shorter):
@@ -103,13 +104,13 @@ _COST = {
     IsotropicModel: _isotropic_cost,
     CovarianceModel: _covariance_cost,
     ScalarModel: _scalar_cost,
-    VectorModel: _dominating_cost,
+    VectorModel: _vector_cost,
 }
 _SOLUTION = {
     IsotropicModel: _isotropic_solution,
     CovarianceModel: _covariance_solution,
     ScalarModel: _scalar_solution,
-    VectorModel: _dominating_solution,
+    VectorModel: _vector_solution,
 }
 
 

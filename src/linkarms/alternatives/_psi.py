@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from linkarms._validate import check_n_clusters, check_parameters, check_weights
 from linkarms.alternatives._bottleneck import psi_kernel
 from linkarms.families import ArmFamilies, FamilyLike, resolve
-from linkarms.families._model import VectorModel
 from linkarms.linkage import fill_distances, single_linkage_kernel
 
 __all__ = ["Psi", "is_alternative", "psi", "solve_psi"]
@@ -33,8 +32,8 @@ class Psi:
     exact : bool
         The value is the true infimum: the alternative really is one, and costs no more.
     bound : {"exact", "bottleneck", "dominating", "none"}
-        What the value is: the infimum; a lower bound because a cluster has three arms or more; a lower bound because the
-        family has no exact solution; or infinite.
+        What the value is: the infimum; a lower bound because a cluster has three arms or more; a lower bound because the pair
+        problem of the family was not solved exactly (products in d >= 3, say); or infinite.
     witness : tuple of int or None
         ``(u, v, a, b)``: the alternative puts ``u, v`` of one cluster as far apart as ``a, b`` of two clusters.
     ambiguous : bool
@@ -99,8 +98,9 @@ def solve_psi(
     if not math.isfinite(value) or found[0] < 0:
         return Psi(math.inf, lam, kl, True, "none", None, ambiguous)
     cost = float(weights @ np.where(weights > 0.0, kl, 0.0))
-    exact = is_alternative(lam, labels) and cost <= value * (1.0 + 1e-7) + 1e-300
-    bound = "exact" if exact else "dominating" if isinstance(families.model, VectorModel) else "bottleneck"
+    solved = cost <= value * (1.0 + 1e-7) + 1e-300  # the pair problem; elsewhere the value is only a lower bound of it
+    exact = solved and is_alternative(lam, labels)
+    bound = "exact" if exact else "bottleneck" if solved else "dominating"
     u, v, a, b = (int(x) for x in found)
     return Psi(0.0 if ambiguous else value, lam, kl, exact, bound, (u, v, a, b), ambiguous)
 

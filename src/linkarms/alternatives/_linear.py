@@ -1,0 +1,259 @@
+"""Separable costs under one linear constraint: a concave dual in one multiplier (math.md 2.1, one-dimensional families).
+
+Minimise ``sum_m w_m KL(theta_m, lambda_m)`` subject to ``sum_m kappa_m lambda_m >= 0``, each ``lambda_m`` a number. The few numbers that move
+are held in two work arrays with one row each: ``box`` (columns THETA, W, KAPPA, CAP, LAM, PAR) and ``which`` (columns ARM, CODE, ADDRESS).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms._jit import kernel
+from linkarms.families._scalar import (
+    POISSON,
+    scalar_gain,
+    scalar_inflection,
+    scalar_kl,
+    scalar_slope_limit,
+    scalar_step,
+)
+
+THETA, W, KAPPA, CAP, LAM, PAR, COLUMNS = range(7)
+ARM, CODE, ADDRESS, INT_COLUMNS = range(4)
+#: Relative gap at which the search over a non-convex arm ends; its answer is the lower end.
+GAP = 1e-9
+
+
+@kernel
+def _dual(
+    box: NDArray, which: NDArray, n: int, offset: float, level: float
+) -> tuple[float, float, float]:
+    """Minimise ``sum w_m KL(theta_m, lambda_m)`` subject to ``sum kappa_m lambda_m >= offset``, ``lambda_m <= cap_m``.
+
+    Maximises ``D(mu) = sum_m min_lambda [w_m KL_m(lambda) - mu kappa_m lambda] + mu offset`` over ``mu >= 0`` by Newton's
+    method on ``G(mu) = sum kappa_m lambda_m(mu) - offset`` inside a bracket. Every ``D(mu)`` is a lower bound of the minimum, so
+    that the search ends early where one reaches ``level``.
+
+    Returns
+    -------
+    value, mu, residual : float
+        ``D(mu)``, the multiplier, and ``G(mu)``. ``box[:, LAM]`` holds ``lambda(mu)``.
+    """
+    limit = math.inf
+    start = -offset
+    gain = 0.0
+    for i in range(n):
+        theta, w, kappa = box[i, THETA], box[i, W], box[i, KAPPA]
+        box[i, LAM] = theta
+        start += kappa * theta
+        code, par, address = which[i, CODE], box[i, PAR], which[i, ADDRESS]
+        gain += kappa * kappa / w * scalar_gain(code, par, address, theta, 0.0, theta)
+        if kappa > 0.0 and box[i, CAP] == math.inf:
+            limit = min(limit, scalar_slope_limit(code, par, address, theta) * w / kappa)
+    if start >= 0.0:
+        return 0.0, 0.0, start
+    low, high, growth = 0.0, limit, 2.0
+    mu = -start / gain if gain > 0.0 else math.inf
+    if not mu < 0.9 * high:
+        mu = 0.5 * high if high < math.inf else 1.0
+    before = math.inf
+    for turn in range(300):
+        g, gain, scale = _residual(box, which, n, mu, offset)
+        if turn == 2 and level < math.inf and g < math.inf:
+            value = _dual_value(box, which, n) - mu * g
+            if value >= level:
+                return value, mu, g
+        step = mu - g / gain if gain > 0.0 and g < math.inf else math.inf
+        if abs(g) <= 4e-16 * scale or (abs(g) <= 1e-9 * scale and abs(step - mu) <= 1e-15 * mu):
+            break
+        if g > 0.0:
+            high = mu
+        else:
+            low = mu
+        # Newton crawls on the far side of a pole: halve the bracket where it does not halve the residual
+        if not (low < step < high and abs(g) < 0.5 * before):
+            if high < math.inf:
+                step = 0.5 * (low + high) if high < 16.0 * low or low == 0.0 else math.sqrt(low * high)
+            elif not low < step < math.inf:
+                growth *= growth
+                step = mu * growth
+                if step > 1e250:  # the caps leave no way to satisfy the constraint
+                    return math.inf, low, -math.inf
+        before = abs(g)
+        if abs(step - mu) <= 1e-15 * mu:
+            break
+        mu = step
+    g, gain, scale = _residual(box, which, n, mu, offset)
+    if g == math.inf:  # lambda(mu) jumps to infinity here: just below, everything is finite
+        mu = low
+        g, gain, scale = _residual(box, which, n, mu, offset)
+    return max(_dual_value(box, which, n) - mu * g, 0.0), mu, g
+
+
+@kernel
+def _residual(box: NDArray, which: NDArray, n: int, mu: float, offset: float) -> tuple[float, float, float]:
+    """``G(mu)``, its derivative, and the size of its terms; writes ``lambda(mu)`` into ``box[:, LAM]``. Infinite where a ``lambda`` is."""
+    g = -offset
+    gain = 0.0
+    scale = abs(offset)
+    for i in range(n):
+        theta, kappa = box[i, THETA], box[i, KAPPA]
+        code, par, address = which[i, CODE], box[i, PAR], which[i, ADDRESS]
+        slope = mu * kappa / box[i, W]
+        lam = scalar_step(code, par, address, theta, slope)
+        if lam < box[i, CAP]:
+            gain += kappa * kappa / box[i, W] * scalar_gain(code, par, address, theta, slope, lam)
+        else:
+            lam = box[i, CAP]
+        if lam == math.inf:
+            return math.inf, 0.0, 0.0
+        box[i, LAM] = lam
+        g += kappa * lam
+        scale += abs(kappa * lam)
+    return g, gain, scale
+
+
+@kernel
+def _dual_value(box: NDArray, which: NDArray, n: int) -> float:
+    """``sum w_m KL(theta_m, lambda_m)`` at ``box[:, LAM]``."""
+    total = 0.0
+    for i in range(n):
+        if box[i, LAM] != box[i, THETA]:
+            code, par, address = which[i, CODE], box[i, PAR], which[i, ADDRESS]
+            total += box[i, W] * scalar_kl(code, par, address, box[i, THETA], box[i, LAM])
+    return total
+
+
+@kernel
+def _beyond(box: NDArray, which: NDArray, n: int, j: int, level: float) -> float:
+    """Arm ``j`` beyond its inflection, the others before theirs: a certified lower bound of the minimum (math.md 2.1).
+
+    ``f(x)``, the cost of arm ``j`` at ``x``, is increasing and concave there; ``g(x)``, the cost of the others given ``x``, is
+    decreasing and convex, with slope ``-mu kappa_j``. So between two points ``f`` lies above its chord and ``g`` above its
+    tangents, whose sum is piecewise linear: its smallest value bounds the interval from below. Intervals whose bound is not
+    above what is known are halved. ``box[j, LAM]`` is left at the best ``x``.
+    """
+    theta, w, kappa = box[j, THETA], box[j, W], box[j, KAPPA]
+    code, par, address = which[j, CODE], box[j, PAR], which[j, ADDRESS]
+    start = box[j, CAP]
+    end = 0.0
+    for i in range(n):
+        if i != j:
+            end -= box[i, KAPPA] * box[i, THETA]
+    end /= kappa
+    if end <= start:
+        return math.inf
+    # an explicit stack of intervals: x1, f1, g1, slope1, x2, f2, g2, slope2
+    stack = np.empty((64, 8))
+    f1 = w * scalar_kl(code, par, address, theta, start)
+    f2 = w * scalar_kl(code, par, address, theta, end)
+    g1, s1 = _others(box, which, n, j, start)
+    upper, best_x = f2, end
+    if f1 + g1 < upper:
+        upper, best_x = f1 + g1, start
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = start, f1, g1, s1
+    stack[0, 4], stack[0, 5], stack[0, 6], stack[0, 7] = end, f2, 0.0, 0.0
+    depth = 1
+    lower = upper
+    while depth > 0:
+        depth -= 1
+        x1, f1, g1, s1 = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
+        x2, f2, g2, s2 = stack[depth, 4], stack[depth, 5], stack[depth, 6], stack[depth, 7]
+        bound = _interval_bound(x1, f1, g1, s1, x2, f2, g2, s2)
+        if bound >= level:
+            lower = min(lower, bound)
+            continue
+        if bound >= upper * (1.0 - GAP) or x2 - x1 <= 1e-12 * x2 or depth > 58:
+            lower = min(lower, bound)
+            continue
+        x = 0.5 * (x1 + x2) if x2 < 4.0 * x1 else math.sqrt(x1 * x2)
+        f = w * scalar_kl(code, par, address, theta, x)
+        g, s = _others(box, which, n, j, x)
+        if f + g < upper:
+            upper, best_x = f + g, x
+        # the left half lies on top of the right one
+        stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = x, f, g, s
+        depth += 1
+        stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = x1, f1, g1, s1
+        stack[depth, 4], stack[depth, 5], stack[depth, 6], stack[depth, 7] = x, f, g, s
+        depth += 1
+    _others(box, which, n, j, best_x)
+    box[j, LAM] = best_x
+    return lower
+
+
+@kernel
+def _interval_bound(
+    x1: float, f1: float, g1: float, s1: float, x2: float, f2: float, g2: float, s2: float
+) -> float:
+    """Minimum over ``[x1, x2]`` of the chord of ``f`` plus the larger of the two tangents of ``g``."""
+    chord = (f2 - f1) / (x2 - x1)
+    left, right = f1 + g1, f2 + g2
+    if g1 == math.inf:  # the others cannot satisfy the constraint at x1
+        if s2 > -math.inf:
+            return min(f1 + g2 - s2 * (x2 - x1) if s2 < 0.0 else f1 + g2, right)
+        return f1 + g2
+    if s1 + chord >= 0.0:
+        return left
+    if s2 + chord <= 0.0:
+        return right
+    # where the two tangents cross
+    x = (g2 - g1 + s1 * x1 - s2 * x2) / (s1 - s2)
+    x = min(max(x, x1), x2)
+    return f1 + chord * (x - x1) + max(g1 + s1 * (x - x1), g2 + s2 * (x - x2))
+
+
+@kernel
+def _others(box: NDArray, which: NDArray, n: int, j: int, x: float) -> tuple[float, float]:
+    """Cost of all arms but ``j`` when arm ``j`` is at ``x``, and its derivative in ``x``."""
+    kappa = box[j, KAPPA]
+    box[j, KAPPA] = 0.0  # takes arm j out of the problem
+    value, mu, _ = _dual(box, which, n, -kappa * x, math.inf)
+    box[j, KAPPA] = kappa
+    return value, -mu * kappa
+
+
+@kernel
+def linear_cost(box: NDArray, which: NDArray, n: int, level: float) -> float:
+    """The minimum, or a lower bound of it within `GAP`; leaves the minimiser in ``box[:, LAM]``.
+
+    Numbers with a finite inflection are capped there (a convex problem); at a minimum at most one lies beyond, so each of them
+    in turn is tried there as well. Costs of ``level`` and more are only known to be that.
+    """
+    convex = True
+    for i in range(n):
+        box[i, CAP] = scalar_inflection(which[i, CODE], box[i, PAR], which[i, ADDRESS], box[i, THETA])
+        if box[i, KAPPA] > 0.0 and box[i, CAP] < math.inf:
+            convex = False
+    value, _, residual = _dual(box, which, n, 0.0, level if convex else math.inf)
+    if value < math.inf and residual < 0.0:
+        _give_residual(box, which, n, residual)
+    if convex:
+        return value
+    best = value
+    saved = box[:n, LAM].copy()
+    for j in range(n):
+        if not (box[j, KAPPA] > 0.0 and box[j, CAP] < math.inf):
+            continue
+        at_cap = box[j, W] * scalar_kl(which[j, CODE], box[j, PAR], which[j, ADDRESS], box[j, THETA], box[j, CAP])
+        if at_cap >= min(best, level):
+            best = min(best, max(at_cap, level)) if best > level else best
+            continue
+        value = _beyond(box, which, n, j, level)
+        if value < best:
+            best = value
+            saved[:] = box[:n, LAM]
+    box[:n, LAM] = saved
+    return best
+
+
+@kernel
+def _give_residual(box: NDArray, which: NDArray, n: int, residual: float) -> None:
+    """Give what the constraint lacks to an arm whose cost is linear (Poisson with estimate 0): ``lambda(mu)`` jumps there."""
+    for i in range(n):
+        if box[i, KAPPA] > 0.0 and box[i, THETA] == 0.0 and which[i, CODE] == POISSON:
+            box[i, LAM] -= residual / box[i, KAPPA]
+            return
