@@ -24,7 +24,13 @@ RULES = ("ebc", "ebc-h")
 #: name -> (parameters, K, family, Theta, epsilon)
 INSTANCES = {
     "gaussian near-tie, d=1": ([0.0, 0.8, 1.7, 3.2, 4.0], 2, "gaussian", (-4, 8), 0.03),
-    "gaussian chain of three, d=2": ([(0, 0), (0.9, 0), (1.8, 0), (3.3, 0.2), (3.4, 1.0)], 2, "gaussian", (-4, 8), 0.02),
+    "gaussian chain of three, d=2": (
+        [(0, 0), (0.9, 0), (1.8, 0), (3.3, 0.2), (3.4, 1.0)],
+        2,
+        "gaussian",
+        (-4, 8),
+        0.02,
+    ),
     "exponential rates": ([1.0, 1.6, 3.0, 3.7], 2, "exponential", (0.2, 10), 0.004),
     "bernoulli": ([0.15, 0.3, 0.55, 0.72], 2, "bernoulli", (0.02, 0.98), 0.003),
 }
@@ -58,7 +64,9 @@ def margin(name):
 
     problem, stop = setting(name)
     model = problem.arm_families.model
-    eta = max(float(arm_shift_kl(model, m, problem.parameters[m], stop.epsilon)) for m in range(problem.n_arms))
+    eta = max(
+        float(arm_shift_kl(model, m, problem.parameters[m], stop.epsilon)) for m in range(problem.n_arms)
+    )
     weights = np.full(problem.n_arms, 1 / problem.n_arms)
     return eta / la.psi(weights, problem.parameters, problem.n_clusters, problem.family).value
 

@@ -63,7 +63,9 @@ def run(figure, curve, rule, trials):
     deltas = tuple(math.exp(-x) for x in LEVELS)
     rows, wrong = [], 0
     for i in trials:
-        trial = run_trial(problem, sampling, stop, deltas, np.random.SeedSequence(SEED, spawn_key=(i,)), MAX_SAMPLES)
+        trial = run_trial(
+            problem, sampling, stop, deltas, np.random.SeedSequence(SEED, spawn_key=(i,)), MAX_SAMPLES
+        )
         rows.append([int(x) for x in trial.stopped_at])
         wrong += int(trial.wrong.sum())
     return rows, wrong
@@ -127,7 +129,10 @@ def main(arguments=None):
             entry["times"] += rows
             entry["errors"] += wrong
             store.save()
-            print(f"{figure} {curve} {rule}: {len(entry['times'])} trials, {time.perf_counter() - start:.1f} s", flush=True)
+            print(
+                f"{figure} {curve} {rule}: {len(entry['times'])} trials, {time.perf_counter() - start:.1f} s",
+                flush=True,
+            )
     print(table(store.data))
 
 

@@ -87,7 +87,11 @@ def test_pending_pulls_never_enter_the_statistic():
     before, blob = c.result(), json.loads(c.dump())
     batch = c.ask(25)
     after = c.result()
-    assert (after.evidence, after.threshold, after.samples) == (before.evidence, before.threshold, before.samples)
+    assert (after.evidence, after.threshold, after.samples) == (
+        before.evidence,
+        before.threshold,
+        before.samples,
+    )
     np.testing.assert_array_equal(after.parameters, before.parameters)
     assert len(set(batch)) > 1  # a batch spreads out
     for arm in batch:
@@ -192,14 +196,20 @@ print(json.dumps([c.dump(), c.ask(3)]))
 @pytest.mark.parametrize("family", ["exponential", "gaussian"])
 def test_dump_and_load_in_a_new_process(family):
     options = {"theta": (0.1, 50), "epsilon": 0.01}
-    c = la.BanditClusterer(2, ["x", "y", "z"], family=family, sampling="ebc", stopping=la.stopping.Paper(**options), seed=11)
+    c = la.BanditClusterer(
+        2, ["x", "y", "z"], family=family, sampling="ebc", stopping=la.stopping.Paper(**options), seed=11
+    )
     rng = np.random.default_rng(0)
     for _ in range(40):
         (arm,) = c.ask()
         c.tell(arm, rng.exponential())
     samples = rng.exponential(size=50).tolist()
     done = subprocess.run(
-        [sys.executable, "-c", _CONTINUE], input=json.dumps([c.dump(), samples]), capture_output=True, text=True, check=True
+        [sys.executable, "-c", _CONTINUE],
+        input=json.dumps([c.dump(), samples]),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     theirs, asked = json.loads(done.stdout)
     for value in samples:
@@ -217,7 +227,11 @@ BAD = {
     "infinite": (lambda c: c.tell(0, [0, np.inf]), errors.InvalidSample, "not finite"),
     "text": (lambda c: c.tell(0, "many"), errors.InvalidSample, "no number"),
     "lengths": (lambda c: c.tell_many([0, 1], [[0, 0]]), errors.InvalidInput, "one value for each arm"),
-    "second of a batch": (lambda c: c.tell_many([0, 1], [[0, 0], [0, np.nan]]), errors.InvalidSample, "not finite"),
+    "second of a batch": (
+        lambda c: c.tell_many([0, 1], [[0, 0], [0, np.nan]]),
+        errors.InvalidSample,
+        "not finite",
+    ),
     "ask nothing": (lambda c: c.ask(0), errors.InvalidInput, "n=0"),
     "ask half": (lambda c: c.ask(1.5), errors.InvalidInput, "whole number"),
 }
@@ -236,7 +250,13 @@ def test_bad_input_gets_one_clear_line_and_changes_nothing(name):
     assert c.dump() == before
 
 
-SUPPORT = [("exponential", -1.0), ("bernoulli", 0.5), ("poisson", 1.5), (f.bounded(0, 1), 2.0), (f.Gamma(2.0), -0.1)]
+SUPPORT = [
+    ("exponential", -1.0),
+    ("bernoulli", 0.5),
+    ("poisson", 1.5),
+    (f.bounded(0, 1), 2.0),
+    (f.Gamma(2.0), -0.1),
+]
 
 
 @pytest.mark.parametrize(("family", "value"), SUPPORT)

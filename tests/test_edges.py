@@ -69,7 +69,10 @@ def test_equal_arms_inside_a_cluster_are_no_tie():
     finite(q)
 
 
-@pytest.mark.parametrize("family", ["gaussian", "exponential", f.Exponential("mean"), "poisson", "bernoulli", f.Gaussian([1.0, 2.0])])
+@pytest.mark.parametrize(
+    "family",
+    ["gaussian", "exponential", f.Exponential("mean"), "poisson", "bernoulli", f.Gaussian([1.0, 2.0])],
+)
 def test_zero_weights_cost_nothing_and_keep_a_gradient(family):
     theta = np.array([0.1, 0.2, 0.6, 0.75])
     if isinstance(family, f.Gaussian):
@@ -97,7 +100,11 @@ def test_zero_weight_arms_share_the_gap_equally():
 
 @pytest.mark.parametrize(
     ("family", "theta"),
-    [("bernoulli", [0.0, 0.1, 0.6, 1.0]), ("poisson", [0.0, 0.0, 3.0, 4.5]), ("poisson", [0.0, 1.0, 6.0, 40.0])],
+    [
+        ("bernoulli", [0.0, 0.1, 0.6, 1.0]),
+        ("poisson", [0.0, 0.0, 3.0, 4.5]),
+        ("poisson", [0.0, 1.0, 6.0, 40.0]),
+    ],
 )
 def test_estimates_at_the_end_of_the_domain(family, theta):
     p = la.psi([3, 1, 2, 1], theta, 2, family)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from evidence import error_rates, paper_figures
 
 HERE = Path(__file__).parent.parent / "evidence"
@@ -15,7 +14,11 @@ ERRORS = json.loads((HERE / "error_rates.json").read_text())
 SAME = 0.02
 
 
-@pytest.mark.parametrize("row", paper_figures.compare(FIGURES), ids=lambda r: f"{r['figure']} {r['curve']} {r['rule']} {r['level']}")
+@pytest.mark.parametrize(
+    "row",
+    paper_figures.compare(FIGURES),
+    ids=lambda r: f"{r['figure']} {r['curve']} {r['rule']} {r['level']}",
+)
 def test_mean_stopping_times_are_the_papers(row):
     # EBC on Synthetic 2: the paper's step size is not known
     allowed = 0.08 if (row["figure"], row["rule"]) == ("figure3", "ebc") else 0.04

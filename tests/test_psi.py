@@ -23,7 +23,10 @@ FAMILIES = {
     "poisson": ("poisson", lambda rng, m: rng.uniform(0.5, 12, (m, 1))),
     "gamma": (f.Gamma(2.5), lambda rng, m: rng.uniform(0.5, 8, (m, 1))),
     "categorical": (f.Categorical(3), lambda rng, m: rng.dirichlet([2, 2, 2], m)),
-    "product": (f.Product([f.Bernoulli(), f.Poisson()]), lambda rng, m: np.c_[rng.uniform(0.1, 0.9, m), rng.uniform(1, 4, m)]),
+    "product": (
+        f.Product([f.Bernoulli(), f.Poisson()]),
+        lambda rng, m: np.c_[rng.uniform(0.1, 0.9, m), rng.uniform(1, 4, m)],
+    ),
 }
 
 
@@ -57,7 +60,9 @@ def test_relabelling_arms_permutes_everything(name, seed):
     one, other = la.psi(w, theta, k, family), la.psi(w[order], theta[order], k, family)
     assert other.value == pytest.approx(one.value, rel=1e-9, abs=1e-13)
     assert other.ambiguous == one.ambiguous
-    if np.sum(one.kl > 0) == np.sum(other.kl > 0) and np.allclose(one.kl[order], other.kl, rtol=1e-5, atol=1e-9):
+    if np.sum(one.kl > 0) == np.sum(other.kl > 0) and np.allclose(
+        one.kl[order], other.kl, rtol=1e-5, atol=1e-9
+    ):
         np.testing.assert_allclose(other.alternative, one.alternative[order], rtol=1e-4, atol=1e-6)
     else:  # several alternatives cost the same: each arm list names its own
         assert other.kl @ w[order] == pytest.approx(one.kl @ w, rel=1e-6)
@@ -76,7 +81,7 @@ def test_translation_and_rotation_of_gaussian_means_change_nothing(seed, d):
 
 @given(seed=seeds, scale=st.sampled_from([1e-6, 0.1, 10.0, 1e6]))
 def test_scaling_of_gaussian_means_and_weights(seed, scale):
-    family, theta, w, k = instance("gaussian", seed)
+    _family, theta, w, k = instance("gaussian", seed)
     p = la.psi(w, theta, k)
     assert la.psi(w, theta * scale, k).value == pytest.approx(p.value * scale**2, rel=1e-9)
     assert la.psi(w * scale, theta, k).value == pytest.approx(p.value * scale, rel=1e-9)

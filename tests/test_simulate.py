@@ -1,6 +1,7 @@
 """simulate: seeds, threads, deltas of one trajectory, user rules, Ctrl-C."""
 
 import math
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -59,8 +60,12 @@ class Copy(la.stopping.StoppingRule):
 
 
 def test_a_users_own_rules_run_in_python_and_agree_with_the_compiled_ones():
-    ours = la.simulate(PROBLEM, "round-robin", stopping=PAPER, deltas=[0.5, 0.01], trials=2, seed=6)["round-robin"]
-    mine = la.simulate(PROBLEM, {"mine": Fewest()}, stopping=Copy(), deltas=[0.5, 0.01], trials=2, seed=6)["mine"]
+    ours = la.simulate(PROBLEM, "round-robin", stopping=PAPER, deltas=[0.5, 0.01], trials=2, seed=6)[
+        "round-robin"
+    ]
+    mine = la.simulate(PROBLEM, {"mine": Fewest()}, stopping=Copy(), deltas=[0.5, 0.01], trials=2, seed=6)[
+        "mine"
+    ]
     np.testing.assert_array_equal(mine.stopping_times, ours.stopping_times)
 
 
@@ -68,7 +73,7 @@ def test_a_rule_that_looks_at_delta_is_run_once_for_each():
     class Peeks(Fewest):
         name = "peeks"
         uses_delta = True
-        seen = set()
+        seen: ClassVar = set()
 
         def choose(self, view):
             self.seen.add(view.delta)

@@ -16,17 +16,21 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numba
 from numba.core import caching
+from numpy.typing import NDArray
 
-__all__ = ["KERNEL_OPTIONS", "kernel", "kernel_digest"]
+__all__ = ["KERNEL_OPTIONS", "Array", "kernel", "kernel_digest"]
+
+#: An array inside kernels; its element type is numba's to infer.
+Array: TypeAlias = NDArray[Any]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: Divisions by zero give inf, as in NumPy; kernels run without the interpreter's lock.
-KERNEL_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+KERNEL_OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
 
 _announced = False
 
@@ -52,25 +56,25 @@ def _announce(cached: bool) -> None:
     print(f"linkarms: compiling, about half a minute ({again})", file=sys.stderr, flush=True)
 
 
-class _StampedCache(caching.FunctionCache):  # type: ignore[misc]
+class _StampedCache(caching.FunctionCache):
     """numba's own cache, stamped with the digest of all kernels instead of one file's."""
 
     def __init__(self, py_func: Callable[..., Any]) -> None:
-        super().__init__(py_func)
-        self._cache_file = caching.IndexDataCacheFile(
+        super().__init__(py_func)  # type: ignore[no-untyped-call]
+        self._cache_file = caching.IndexDataCacheFile(  # type: ignore[no-untyped-call]
             cache_path=self._cache_path,
             filename_base=self._impl.filename_base,
             source_stamp=kernel_digest(),
         )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = super().load_overload(sig, target_context)
+        found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         if found is None:
             _announce(cached=True)
         return found
 
 
-class _NoCache(caching.NullCache):  # type: ignore[misc]
+class _NoCache(caching.NullCache):
     """No cache at all: a read-only install, or a numba whose cache works differently."""
 
     def load_overload(self, sig: Any, target_context: Any) -> None:

@@ -38,7 +38,12 @@ class Progress:
                 from rich.progress import Progress as RichProgress
             except ImportError:
                 return self
-            columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"), TimeElapsedColumn())
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.fields[text]}"),
+                TimeElapsedColumn(),
+            )
             self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
             self._task = self._bar.add_task(self.title, total=1.0, text="")
             self._bar.start()
@@ -55,6 +60,8 @@ class Progress:
         else:
             print(f"{self.title}: {text}", file=sys.stderr, flush=True)
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._bar is not None:
             self._bar.stop()

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from linkarms.errors import InvalidInput
 
-__all__ = ["check_delta", "check_integer", "check_n_clusters", "check_number", "check_parameters", "check_weights"]
+__all__ = [
+    "check_delta",
+    "check_integer",
+    "check_n_clusters",
+    "check_number",
+    "check_parameters",
+    "check_weights",
+]
 
 
 def check_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
@@ -19,9 +26,10 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None) -> i
     span = f"at least {low}" if high is None else f"from {low} to {high}"
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise InvalidInput(f"{name}={value!r} is not a whole number; give one {span}")
-    if value < low or (high is not None and value > high):
-        raise InvalidInput(f"{name}={value} is out of range; give a whole number {span}")
-    return int(value)
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        raise InvalidInput(f"{name}={number} is out of range; give a whole number {span}")
+    return number
 
 
 def check_number(
@@ -30,9 +38,11 @@ def check_number(
     """Return ``value`` as a float inside the open (or closed) interval, or say what is wrong with it."""
     left, right = ("[", "]") if closed else ("(", ")")
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
-        raise InvalidInput(f"{name}={value!r} is not a finite number; give one in {left}{low:g}, {high:g}{right}")
+        raise InvalidInput(
+            f"{name}={value!r} is not a finite number; give one in {left}{low:g}, {high:g}{right}"
+        )
     x = float(value)
-    if not (low < x < high or (closed and (x == low or x == high))):
+    if not (low < x < high or (closed and (x in (low, high)))):
         raise InvalidInput(f"{name}={x:g} is out of range; give a number in {left}{low:g}, {high:g}{right}")
     return x
 

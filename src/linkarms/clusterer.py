@@ -165,8 +165,13 @@ class BanditClusterer:
         """Report several samples, in this order. If one is refused, none is taken in."""
         names, raw = list(arms), list(values)
         if len(names) != len(raw):
-            raise InvalidInput(f"there are {len(names)} arms and {len(raw)} values; give one value for each arm")
-        checked = [(self._find(name), self._check_sample(name, value)) for name, value in zip(names, raw, strict=True)]
+            raise InvalidInput(
+                f"there are {len(names)} arms and {len(raw)} values; give one value for each arm"
+            )
+        checked = [
+            (self._find(name), self._check_sample(name, value))
+            for name, value in zip(names, raw, strict=True)
+        ]
         if len(checked) == 1 or (self._engine.compiled and not self.families.has_callbacks):
             for (m, value), name in zip(checked, names, strict=True):
                 self._take_in(m, name, value)
@@ -206,7 +211,9 @@ class BanditClusterer:
         """Give a pending pull back: it will not be told."""
         m = self._find(arm)
         if self._engine.state.pending[m] == 0:
-            raise UnknownArm(f"arm {arm!r} has no pending pull to release; pending are {self.pending or 'none'}")
+            raise UnknownArm(
+                f"arm {arm!r} has no pending pull to release; pending are {self.pending or 'none'}"
+            )
         self._engine.state.pending[m] -= 1
 
     def close(self, reason: str) -> None:
@@ -226,11 +233,15 @@ class BanditClusterer:
         try:
             x = np.array(value, dtype=np.float64)
         except (TypeError, ValueError):
-            raise InvalidSample(f"the sample {value!r} of arm {arm!r} is no number; give {d} number(s)") from None
+            raise InvalidSample(
+                f"the sample {value!r} of arm {arm!r} is no number; give {d} number(s)"
+            ) from None
         if x.ndim == 0:
             x = x[None]
         if x.shape != (d,):
-            raise InvalidSample(f"the sample of arm {arm!r} has shape {x.shape}; give {d} number(s), one for each feature")
+            raise InvalidSample(
+                f"the sample of arm {arm!r} has shape {x.shape}; give {d} number(s), one for each feature"
+            )
         if not np.all(np.isfinite(x)):
             raise InvalidSample(f"the sample {value!r} of arm {arm!r} is not finite; leave such samples out")
         family = self.families.families[self._index[arm]]
@@ -240,7 +251,9 @@ class BanditClusterer:
             )
         return x
 
-    def fit(self, source: _Source, callback: Callable[[BanditClusterer], None] | None = None) -> BanditClusterer:
+    def fit(
+        self, source: _Source, callback: Callable[[BanditClusterer], None] | None = None
+    ) -> BanditClusterer:
         """Pull arms of ``source`` one at a time until done; ``callback(self)`` is called after every sample.
 
         Parameters
@@ -272,7 +285,9 @@ class BanditClusterer:
         sampled = state.counts > 0
         parameters: NDArray[np.float64] = state.theta.copy()
         if not sampled.all():
-            parameters = np.ma.masked_array(parameters, mask=np.repeat(~sampled[:, None], self.n_features, axis=1))
+            parameters = np.ma.masked_array(
+                parameters, mask=np.repeat(~sampled[:, None], self.n_features, axis=1)
+            )
         if engine.trivial:
             labels = np.zeros(len(self.arms), np.int64) if self.n_clusters == 1 else np.arange(len(self.arms))
         else:
@@ -313,7 +328,9 @@ class BanditClusterer:
         if missing:
             return f"{start}; {len(missing)} arm(s) have no sample, the first is {missing[0]!r}"
         if engine.ambiguous:
-            return f"{start}; the estimates have equal edges at the cut, so that their partition is not unique"
+            return (
+                f"{start}; the estimates have equal edges at the cut, so that their partition is not unique"
+            )
         why = engine.stopping.diagnose(engine.view())
         return start if why is None else f"{start}; {why}"
 
@@ -336,7 +353,9 @@ class BanditClusterer:
             "state": self._engine.to_dict(),
         }
         if not all(isinstance(a, (str, int, float)) for a in self.arms):
-            raise InvalidInput("the arms' names are not all strings or numbers, so that they cannot be dumped; rename them")
+            raise InvalidInput(
+                "the arms' names are not all strings or numbers, so that they cannot be dumped; rename them"
+            )
         return json.dumps(data, allow_nan=False)
 
     @classmethod
@@ -362,7 +381,9 @@ class BanditClusterer:
         except InvalidDump:
             raise
         except (LinkarmsError, KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidDump(f"the dump is damaged ({type(error).__name__}: {error}); use an intact one") from error
+            raise InvalidDump(
+                f"the dump is damaged ({type(error).__name__}: {error}); use an intact one"
+            ) from error
 
     @classmethod
     def _from_data(
@@ -375,13 +396,17 @@ class BanditClusterer:
         given = [family] if isinstance(family, Family) else [f for f in family or [] if isinstance(f, Family)]
         custom = {f.name: f for f in given}
         made: dict[str, Family] = {}  # arms that share a family share the object again
-        families = [made.setdefault(json.dumps(s, sort_keys=True), from_dict(s, custom)) for s in data["families"]]
+        families = [
+            made.setdefault(json.dumps(s, sort_keys=True), from_dict(s, custom)) for s in data["families"]
+        ]
         rule = sampling or sampling_from_dict(data["sampling"])
         stop = stopping or stopping_from_dict(data["stopping"])
         for found, what in ((rule, "sampling"), (stop, "stopping")):
             if found is None or found.name != data[what]["name"]:
                 name = data[what].get("name")
-                raise InvalidDump(f"the dump uses the {what} rule {name!r}, which is not part of linkarms; call load(blob, {what}=...)")
+                raise InvalidDump(
+                    f"the dump uses the {what} rule {name!r}, which is not part of linkarms; call load(blob, {what}=...)"
+                )
         assert rule is not None
         self = cls(
             data["n_clusters"],
@@ -416,5 +441,7 @@ def _parse(blob: str) -> dict[str, Any]:
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
         raise InvalidDump("this is no dump of a BanditClusterer; give what dump() returned")
     if not isinstance(data.get("version"), int) or data["version"] > _VERSION:
-        raise InvalidDump(f"the dump has format version {data.get('version')!r} and this linkarms reads {_VERSION}; upgrade linkarms")
+        raise InvalidDump(
+            f"the dump has format version {data.get('version')!r} and this linkarms reads {_VERSION}; upgrade linkarms"
+        )
     return data

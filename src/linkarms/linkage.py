@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkarms._jit import kernel
+from linkarms._jit import Array, kernel
 from linkarms._validate import check_n_clusters, check_parameters
 
 __all__ = ["fill_distances", "minimum_spanning_tree", "single_linkage", "single_linkage_kernel"]
@@ -22,7 +22,7 @@ TIE = 1e-12
 
 
 @kernel
-def fill_distances(theta: NDArray, m: int, dist: NDArray) -> None:
+def fill_distances(theta: Array, m: int, dist: Array) -> None:
     """Write the Euclidean distances of arm ``m`` to all others into row and column ``m`` of ``dist``, shape (M, M)."""
     for j in range(theta.shape[0]):
         s = 0.0
@@ -33,7 +33,7 @@ def fill_distances(theta: NDArray, m: int, dist: NDArray) -> None:
 
 
 @kernel
-def minimum_spanning_tree(dist: NDArray, order: NDArray, parent: NDArray, length: NDArray) -> None:
+def minimum_spanning_tree(dist: Array, order: Array, parent: Array, length: Array) -> None:
     """Prim's algorithm from arm 0; ties go to the smaller index.
 
     Parameters
@@ -68,7 +68,7 @@ def minimum_spanning_tree(dist: NDArray, order: NDArray, parent: NDArray, length
 
 
 @kernel
-def single_linkage_kernel(dist: NDArray, n_clusters: int, labels: NDArray) -> bool:
+def single_linkage_kernel(dist: Array, n_clusters: int, labels: Array) -> bool:
     """Write the labels (0..K-1 in order of first appearance) and tell whether the cut is ambiguous."""
     n = dist.shape[0]
     order = np.empty(n, dtype=np.int64)

@@ -96,7 +96,7 @@ class Problem:
         return f"Problem({self.n_arms} arms, {self.n_features} features, {self.n_clusters} clusters)"
 
 
-class problems:  # noqa: N801 - a namespace that reads like a module
+class problems:
     """The problems of the paper."""
 
     @staticmethod

@@ -77,4 +77,4 @@ def new_state(n_arms: int, n_features: int) -> State:
 
 def copy_state(state: State) -> State:
     """An independent copy."""
-    return State(*(a.copy() for a in state))
+    return State._make(a.copy() for a in state)

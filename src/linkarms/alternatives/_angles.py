@@ -1,7 +1,7 @@
 """The pair problem in two dimensions, for any family: a certified search over the direction of the intra pair (math.md 2.1).
 
-``lambda`` obeys ``|lambda_u - lambda_v| >= |lambda_a - lambda_b|`` iff for some unit vector ``e``: ``e.(lambda_u - lambda_v) >= |lambda_a - lambda_b|``. For
-all directions within an angle ``alpha`` of ``e`` together this implies
+``lambda`` obeys ``|lambda_u - lambda_v| >= |lambda_a - lambda_b|`` iff for some unit vector ``e``
+``e.(lambda_u - lambda_v) >= |lambda_a - lambda_b|``. For all directions within an angle ``alpha`` of ``e`` together this implies
 
     e.(lambda_u - lambda_v) >= cos(alpha) h.(lambda_a - lambda_b)      for every unit vector h,
 
@@ -14,9 +14,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from linkarms._jit import kernel
+from linkarms._jit import Array, kernel
 from linkarms.alternatives._dominating import dominating_pair, tangent_basis
 from linkarms.alternatives._linear import ADDRESS, ARM, CODE, KAPPA, LAM, PAR, THETA, W, linear_cost
 from linkarms.alternatives._simplex import simplex_linear_cost
@@ -32,15 +31,15 @@ MOST_DIRECTIONS = 3000
 @kernel
 def _linear_bound(
     model: VectorModel,
-    theta: NDArray,
-    w: NDArray,
-    arms: NDArray,
+    theta: Array,
+    w: Array,
+    arms: Array,
     n: int,
-    kappa: NDArray,
+    kappa: Array,
     level: float,
-    box: NDArray,
-    which: NDArray,
-    point: NDArray,
+    box: Array,
+    which: Array,
+    point: Array,
 ) -> float:
     """Minimum of the cost under ``sum_m kappa_m . lambda_m >= 0``, ``kappa`` of shape (n, d); writes the minimiser into ``point``."""
     d = theta.shape[1]
@@ -66,17 +65,17 @@ def _linear_bound(
 @kernel
 def _range_bound(
     model: VectorModel,
-    theta: NDArray,
-    w: NDArray,
-    arms: NDArray,
+    theta: Array,
+    w: Array,
+    arms: Array,
     n: int,
-    basis: NDArray,
+    basis: Array,
     angle: float,
     alpha: float,
     level: float,
-    box: NDArray,
-    which: NDArray,
-    point: NDArray,
+    box: Array,
+    which: Array,
+    point: Array,
 ) -> float:
     """Lower bound over all directions within ``alpha`` of ``angle``; ``point`` becomes the minimiser of the last linear problem."""
     d = theta.shape[1]
@@ -117,7 +116,7 @@ def _range_bound(
 
 
 @kernel
-def _repaired_cost(model: VectorModel, theta: NDArray, w: NDArray, arms: NDArray, n: int, point: NDArray) -> float:
+def _repaired_cost(model: VectorModel, theta: Array, w: Array, arms: Array, n: int, point: Array) -> float:
     """Bring the inter pair of ``point`` as near as the intra pair is long, so that it is feasible, and return its cost."""
     last = 3 if n == 4 else 0
     p = point[0] - point[1]
@@ -140,17 +139,17 @@ def _repaired_cost(model: VectorModel, theta: NDArray, w: NDArray, arms: NDArray
 @kernel
 def vector_pair(
     model: VectorModel,
-    theta: NDArray,
-    w: NDArray,
+    theta: Array,
+    w: Array,
     u: int,
     v: int,
     a: int,
     b: int,
     level: float,
-    lam: NDArray,
+    lam: Array,
     write: bool,
-    box: NDArray,
-    which: NDArray,
+    box: Array,
+    which: Array,
 ) -> float:
     """A lower bound of the cost, within `ANGLE_GAP` of it in two dimensions; with ``write`` the rows of ``lam`` become a feasible point.
 
@@ -164,7 +163,13 @@ def vector_pair(
     separable = True
     for i in range(n):
         separable = separable and model.codes[arms[i], 0] != COVARIANCE
-    if separable and basis.shape[1] == 2 and lower < level and upper > 0.0 and lower < upper * (1.0 - ANGLE_GAP):
+    if (
+        separable
+        and basis.shape[1] == 2
+        and lower < level
+        and upper > 0.0
+        and lower < upper * (1.0 - ANGLE_GAP)
+    ):
         floor = lower
         # a stack of ranges: middle, half width, lower bound
         stack = np.empty((128, 3))

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from linkarms._jit import kernel
+from linkarms._jit import Array, kernel
 from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH, fill_reach, pair_cost, pair_solution
 from linkarms.families._model import Model
 from linkarms.families._vector import arm_kl, arm_variance
@@ -23,20 +22,20 @@ FLOOR = 1e-12
 @kernel
 def _oriented_cost(
     model: Model,
-    theta: NDArray,
-    dist: NDArray,
-    w: NDArray,
-    inv: NDArray,
+    theta: Array,
+    dist: Array,
+    w: Array,
+    inv: Array,
     u: int,
     v: int,
     a: int,
     b: int,
     level: float,
-    box: NDArray,
-    which: NDArray,
+    box: Array,
+    which: Array,
 ) -> float:
     """`pair_cost` with a shared arm, if there is one, put first in both pairs."""
-    if v == a or v == b:
+    if v in (a, b):
         u, v = v, u
     if u == b:
         a, b = b, a
@@ -46,19 +45,19 @@ def _oriented_cost(
 @kernel
 def _bottleneck(
     model: Model,
-    theta: NDArray,
-    dist: NDArray,
-    w: NDArray,
-    inv: NDArray,
-    members: NDArray,
+    theta: Array,
+    dist: Array,
+    w: Array,
+    inv: Array,
+    members: Array,
     start: int,
     n: int,
     a: int,
     b: int,
     level: float,
-    found: NDArray,
-    box: NDArray,
-    which: NDArray,
+    found: Array,
+    box: Array,
+    which: Array,
 ) -> float:
     """Smallest edge of a maximum spanning tree of a cluster under ``cost(.; a,b)``; its ``n`` arms are in ``members[start:]``.
 
@@ -78,7 +77,20 @@ def _bottleneck(
         head += 1
         for j in range(n):
             if not reached[j]:
-                value = _oriented_cost(model, theta, dist, w, inv, members[start + i], members[start + j], a, b, level, box, which)
+                value = _oriented_cost(
+                    model,
+                    theta,
+                    dist,
+                    w,
+                    inv,
+                    members[start + i],
+                    members[start + j],
+                    a,
+                    b,
+                    level,
+                    box,
+                    which,
+                )
                 if value >= level:
                     reached[j] = True
                     queue[tail] = j
@@ -97,7 +109,20 @@ def _bottleneck(
         for j in range(n):
             if reached[j]:
                 continue
-            value = _oriented_cost(model, theta, dist, w, inv, members[start + last], members[start + j], a, b, math.inf, box, which)
+            value = _oriented_cost(
+                model,
+                theta,
+                dist,
+                w,
+                inv,
+                members[start + last],
+                members[start + j],
+                a,
+                b,
+                math.inf,
+                box,
+                which,
+            )
             if value > weight[j]:
                 weight[j], parent[j] = value, last
             if best < 0 or weight[j] > weight[best]:
@@ -111,9 +136,7 @@ def _bottleneck(
 
 
 @kernel
-def _longest_edges(
-    length: NDArray, members: NDArray, start: NDArray, longest: NDArray, edges: NDArray
-) -> None:
+def _longest_edges(length: Array, members: Array, start: Array, longest: Array, edges: Array) -> None:
     """The longest edge of a minimum spanning tree of each cluster under ``length``, shape (M, M); -1 for single arms."""
     for k in range(start.shape[0] - 1):
         first, n = start[k], start[k + 1] - start[k]
@@ -141,7 +164,7 @@ def _longest_edges(
 
 @kernel
 def _likely_candidate(
-    dist: NDArray, inv: NDArray, labels: NDArray, longest: NDArray, edges: NDArray
+    dist: Array, inv: Array, labels: Array, longest: Array, edges: Array
 ) -> tuple[int, int, int]:
     """``(k, a, b)`` whose cost looks smallest: the longest edge of ``k``, as if all arms were Gaussian; -1 if there is none."""
     n = labels.shape[0]
@@ -166,14 +189,14 @@ def _likely_candidate(
 @kernel
 def psi_kernel(
     model: Model,
-    theta: NDArray,
-    dist: NDArray,
-    weights: NDArray,
-    labels: NDArray,
+    theta: Array,
+    dist: Array,
+    weights: Array,
+    labels: Array,
     n_clusters: int,
-    lam: NDArray,
-    kl: NDArray,
-    found: NDArray,
+    lam: Array,
+    kl: Array,
+    found: Array,
 ) -> float:
     """psi for the partition ``labels``, with the minimiser and the KL of each arm.
 
@@ -226,7 +249,20 @@ def psi_kernel(
     if k < 0:
         return math.inf
     best = _bottleneck(
-        model, theta, dist, w, inv, members, start[k], start[k + 1] - start[k], a, b, math.inf, edge, box, which
+        model,
+        theta,
+        dist,
+        w,
+        inv,
+        members,
+        start[k],
+        start[k + 1] - start[k],
+        a,
+        b,
+        math.inf,
+        edge,
+        box,
+        which,
     )
     best = best * (1.0 + 1e-12) + 1e-300
     # An alternative that costs less than that keeps every arm near its estimate. Where no pair of a spanning tree of the cluster can
@@ -243,14 +279,16 @@ def psi_kernel(
                 if longest[k] < shorter[a, b]:
                     continue
                 size = start[k + 1] - start[k]
-                value = _bottleneck(model, theta, dist, w, inv, members, start[k], size, a, b, best, edge, box, which)
+                value = _bottleneck(
+                    model, theta, dist, w, inv, members, start[k], size, a, b, best, edge, box, which
+                )
                 if value < best:
                     best = value
                     found[0], found[1], found[2], found[3] = edge[0], edge[1], a, b
     if found[0] < 0:
         return math.inf
     u, v, a, b = found[0], found[1], found[2], found[3]
-    if v == a or v == b:
+    if v in (a, b):
         u, v = v, u
     if u == b:
         a, b = b, a

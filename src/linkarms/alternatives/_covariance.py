@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from linkarms._jit import kernel
+from linkarms._jit import Array, kernel
 
 
 @kernel
 def covariance_pair(
-    theta: NDArray, cov: NDArray, w: NDArray, u: int, v: int, a: int, b: int, lam: NDArray, write: bool
+    theta: Array, cov: Array, w: Array, u: int, v: int, a: int, b: int, lam: Array, write: bool
 ) -> float:
     """Cost for covariances ``cov[m] / w[m]``; with ``write`` also moves the rows of ``lam`` to the minimiser.
 
@@ -79,7 +78,7 @@ def covariance_pair(
 
 
 @kernel
-def _root(nu: NDArray, beta: NDArray, top: float) -> tuple[float, bool]:
+def _root(nu: Array, beta: Array, top: float) -> tuple[float, bool]:
     """The root of ``F`` as ``x = 1 - mu top`` in (0, 1), and whether there is none (the hard case, ``x = 0``).
 
     ``x`` keeps its relative precision where ``mu`` comes close to ``1 / top``.

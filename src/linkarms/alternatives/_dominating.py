@@ -11,9 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from linkarms._jit import kernel
+from linkarms._jit import Array, kernel
 from linkarms.alternatives._covariance import covariance_pair
 from linkarms.families._model import CATEGORICAL, COVARIANCE, VectorModel
 from linkarms.families._scalar import BERNOULLI, GAUSSIAN, scalar_fisher, scalar_kl
@@ -41,7 +40,9 @@ def dominating_variance(code: int, par: float, address: int, theta: float, level
 
 
 @kernel
-def _fill_covariance(model: VectorModel, m: int, theta: NDArray, level: float, basis: NDArray, out: NDArray) -> None:
+def _fill_covariance(
+    model: VectorModel, m: int, theta: Array, level: float, basis: Array, out: Array
+) -> None:
     """The dominating covariance of arm ``m`` where its KL is at most ``level``, in the coordinates of ``basis``."""
     d, dd = basis.shape
     if model.codes[m, 0] == COVARIANCE:
@@ -78,7 +79,7 @@ def _fill_covariance(model: VectorModel, m: int, theta: NDArray, level: float, b
 
 
 @kernel
-def tangent_basis(model: VectorModel) -> NDArray:
+def tangent_basis(model: VectorModel) -> Array:
     """Orthonormal coordinates: the identity, or for probabilities the directions that add up to zero (Helmert's)."""
     d = model.codes.shape[1]
     if model.codes[0, 0] != CATEGORICAL:
@@ -94,7 +95,16 @@ def tangent_basis(model: VectorModel) -> NDArray:
 
 @kernel
 def dominating_pair(
-    model: VectorModel, theta: NDArray, w: NDArray, u: int, v: int, a: int, b: int, level: float, basis: NDArray, point: NDArray
+    model: VectorModel,
+    theta: Array,
+    w: Array,
+    u: int,
+    v: int,
+    a: int,
+    b: int,
+    level: float,
+    basis: Array,
+    point: Array,
 ) -> tuple[float, float]:
     """A lower bound of the cost, and the cost of a feasible ``point`` near the minimum (rows ``u, v, b, a``, the last unless shared).
 

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import math
 
-from numpy.typing import NDArray
-
-from linkarms._jit import kernel
+from linkarms._jit import Array, kernel
 
 
 @kernel
-def isotropic_bound(dist: NDArray, inv: NDArray, u: int, v: int, a: int, b: int) -> float:
+def isotropic_bound(dist: Array, inv: Array, u: int, v: int, a: int, b: int) -> float:
     """A lower bound of the cost from distances alone; exact for four different arms.
 
     Four arms: ``(|q| - |p|)^2 / (2 (i_u + i_v + i_a + i_b))``; shared arm ``u = a``:
@@ -28,7 +26,7 @@ def isotropic_bound(dist: NDArray, inv: NDArray, u: int, v: int, a: int, b: int)
 
 @kernel
 def _shared_norms(
-    theta: NDArray, dist: NDArray, inv: NDArray, u: int, v: int, b: int
+    theta: Array, dist: Array, inv: Array, u: int, v: int, b: int
 ) -> tuple[float, float, float, float, float]:
     """``s, f, h, alpha, beta`` of the closed form for a shared arm ``u``."""
     iu, iv, ib = inv[u], inv[v], inv[b]
@@ -56,7 +54,7 @@ def _shared_norms(
 
 
 @kernel
-def isotropic_cost(theta: NDArray, dist: NDArray, inv: NDArray, u: int, v: int, a: int, b: int) -> float:
+def isotropic_cost(theta: Array, dist: Array, inv: Array, u: int, v: int, a: int, b: int) -> float:
     """The cost of the cheapest ``lambda`` with ``|lambda_u - lambda_v| >= |lambda_a - lambda_b|``."""
     if u != a:
         return isotropic_bound(dist, inv, u, v, a, b)
@@ -70,7 +68,7 @@ def isotropic_cost(theta: NDArray, dist: NDArray, inv: NDArray, u: int, v: int, 
 
 @kernel
 def isotropic_solution(
-    theta: NDArray, dist: NDArray, inv: NDArray, u: int, v: int, a: int, b: int, lam: NDArray
+    theta: Array, dist: Array, inv: Array, u: int, v: int, a: int, b: int, lam: Array
 ) -> None:
     """Move rows ``u, v, a, b`` of ``lam`` (a copy of ``theta``) to the minimiser."""
     d = theta.shape[1]

@@ -1,7 +1,8 @@
 """Separable costs under one linear constraint: a concave dual in one multiplier (math.md 2.1, one-dimensional families).
 
-Minimise ``sum_m w_m KL(theta_m, lambda_m)`` subject to ``sum_m kappa_m lambda_m >= 0``, each ``lambda_m`` a number. The few numbers that move
-are held in two work arrays with one row each: ``box`` (columns THETA, W, KAPPA, CAP, LAM, PAR) and ``which`` (columns ARM, CODE, ADDRESS).
+Minimise ``sum_m w_m KL(theta_m, lambda_m)`` subject to ``sum_m kappa_m lambda_m >= 0``, each ``lambda_m`` a number. The few
+numbers that move are held in two work arrays with one row each: ``box`` (columns THETA, W, KAPPA, CAP, LAM, PAR) and ``which``
+(columns ARM, CODE, ADDRESS).
 """
 
 from __future__ import annotations
@@ -9,9 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from linkarms._jit import kernel
+from linkarms._jit import Array, kernel
 from linkarms.families._scalar import (
     POISSON,
     scalar_gain,
@@ -28,9 +28,7 @@ GAP = 1e-9
 
 
 @kernel
-def _dual(
-    box: NDArray, which: NDArray, n: int, offset: float, level: float
-) -> tuple[float, float, float]:
+def _dual(box: Array, which: Array, n: int, offset: float, level: float) -> tuple[float, float, float]:
     """Minimise ``sum w_m KL(theta_m, lambda_m)`` subject to ``sum kappa_m lambda_m >= offset``, ``lambda_m <= cap_m``.
 
     Maximises ``D(mu) = sum_m min_lambda [w_m KL_m(lambda) - mu kappa_m lambda] + mu offset`` over ``mu >= 0`` by Newton's
@@ -94,7 +92,7 @@ def _dual(
 
 
 @kernel
-def _residual(box: NDArray, which: NDArray, n: int, mu: float, offset: float) -> tuple[float, float, float]:
+def _residual(box: Array, which: Array, n: int, mu: float, offset: float) -> tuple[float, float, float]:
     """``G(mu)``, its derivative, and the size of its terms; writes ``lambda(mu)`` into ``box[:, LAM]``. Infinite where a ``lambda`` is."""
     g = -offset
     gain = 0.0
@@ -117,7 +115,7 @@ def _residual(box: NDArray, which: NDArray, n: int, mu: float, offset: float) ->
 
 
 @kernel
-def _dual_value(box: NDArray, which: NDArray, n: int) -> float:
+def _dual_value(box: Array, which: Array, n: int) -> float:
     """``sum w_m KL(theta_m, lambda_m)`` at ``box[:, LAM]``."""
     total = 0.0
     for i in range(n):
@@ -128,7 +126,7 @@ def _dual_value(box: NDArray, which: NDArray, n: int) -> float:
 
 
 @kernel
-def _beyond(box: NDArray, which: NDArray, n: int, j: int, level: float) -> float:
+def _beyond(box: Array, which: Array, n: int, j: int, level: float) -> float:
     """Arm ``j`` beyond its inflection, the others before theirs: a certified lower bound of the minimum (math.md 2.1).
 
     ``f(x)``, the cost of arm ``j`` at ``x``, is increasing and concave there; ``g(x)``, the cost of the others given ``x``, is
@@ -207,7 +205,7 @@ def _interval_bound(
 
 
 @kernel
-def _others(box: NDArray, which: NDArray, n: int, j: int, x: float) -> tuple[float, float]:
+def _others(box: Array, which: Array, n: int, j: int, x: float) -> tuple[float, float]:
     """Cost of all arms but ``j`` when arm ``j`` is at ``x``, and its derivative in ``x``."""
     kappa = box[j, KAPPA]
     box[j, KAPPA] = 0.0  # takes arm j out of the problem
@@ -217,7 +215,7 @@ def _others(box: NDArray, which: NDArray, n: int, j: int, x: float) -> tuple[flo
 
 
 @kernel
-def linear_cost(box: NDArray, which: NDArray, n: int, level: float) -> float:
+def linear_cost(box: Array, which: Array, n: int, level: float) -> float:
     """The minimum, or a lower bound of it within `GAP`; leaves the minimiser in ``box[:, LAM]``.
 
     Numbers with a finite inflection are capped there (a convex problem); at a minimum at most one lies beyond, so each of them
@@ -238,7 +236,9 @@ def linear_cost(box: NDArray, which: NDArray, n: int, level: float) -> float:
     for j in range(n):
         if not (box[j, KAPPA] > 0.0 and box[j, CAP] < math.inf):
             continue
-        at_cap = box[j, W] * scalar_kl(which[j, CODE], box[j, PAR], which[j, ADDRESS], box[j, THETA], box[j, CAP])
+        at_cap = box[j, W] * scalar_kl(
+            which[j, CODE], box[j, PAR], which[j, ADDRESS], box[j, THETA], box[j, CAP]
+        )
         if at_cap >= min(best, level):
             best = min(best, max(at_cap, level)) if best > level else best
             continue
@@ -251,7 +251,7 @@ def linear_cost(box: NDArray, which: NDArray, n: int, level: float) -> float:
 
 
 @kernel
-def _give_residual(box: NDArray, which: NDArray, n: int, residual: float) -> None:
+def _give_residual(box: Array, which: Array, n: int, residual: float) -> None:
     """Give what the constraint lacks to an arm whose cost is linear (Poisson with estimate 0): ``lambda(mu)`` jumps there."""
     for i in range(n):
         if box[i, KAPPA] > 0.0 and box[i, THETA] == 0.0 and which[i, CODE] == POISSON:

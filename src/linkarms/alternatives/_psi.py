@@ -98,7 +98,9 @@ def solve_psi(
     if not math.isfinite(value) or found[0] < 0:
         return Psi(math.inf, lam, kl, True, "none", None, ambiguous)
     cost = float(weights @ np.where(weights > 0.0, kl, 0.0))
-    solved = cost <= value * (1.0 + 1e-7) + 1e-300  # the pair problem; elsewhere the value is only a lower bound of it
+    solved = (
+        cost <= value * (1.0 + 1e-7) + 1e-300
+    )  # the pair problem; elsewhere the value is only a lower bound of it
     exact = solved and is_alternative(lam, labels)
     bound = "exact" if exact else "bottleneck" if solved else "dominating"
     u, v, a, b = (int(x) for x in found)

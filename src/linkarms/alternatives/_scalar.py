@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from linkarms._jit import kernel
+from linkarms._jit import Array, kernel
 from linkarms.alternatives._linear import ADDRESS, ARM, CODE, KAPPA, LAM, PAR, THETA, W, linear_cost
 from linkarms.families._model import ScalarModel
 from linkarms.families._vector import kl_interval
@@ -16,15 +15,15 @@ from linkarms.families._vector import kl_interval
 @kernel
 def _load(
     model: ScalarModel,
-    theta: NDArray,
-    w: NDArray,
+    theta: Array,
+    w: Array,
     u: int,
     v: int,
     a: int,
     b: int,
     sign: float,
-    box: NDArray,
-    which: NDArray,
+    box: Array,
+    which: Array,
 ) -> int:
     """Put the arms and the coefficients of ``sign (l_u - l_v) - sigma (l_a - l_b)`` into the work arrays."""
     sigma = 1.0 if theta[a, 0] >= theta[b, 0] else -1.0
@@ -47,17 +46,17 @@ def _load(
 @kernel
 def scalar_pair(
     model: ScalarModel,
-    theta: NDArray,
-    w: NDArray,
+    theta: Array,
+    w: Array,
     u: int,
     v: int,
     a: int,
     b: int,
     level: float,
-    lam: NDArray,
+    lam: Array,
     write: bool,
-    box: NDArray,
-    which: NDArray,
+    box: Array,
+    which: Array,
 ) -> float:
     """Cost over both signs of the intra pair; with ``write`` also sets the rows of ``lam`` to the minimiser.
 
@@ -81,7 +80,7 @@ def scalar_pair(
 
 @kernel
 def scalar_reach(
-    model: ScalarModel, theta: NDArray, w: NDArray, level: float, longer: NDArray, shorter: NDArray
+    model: ScalarModel, theta: Array, w: Array, level: float, longer: Array, shorter: Array
 ) -> None:
     """Bounds of ``|lambda_u - lambda_v|`` where each arm's ``w KL`` is at most ``level``: each stays in an interval."""
     n = theta.shape[0]

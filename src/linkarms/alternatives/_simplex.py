@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from linkarms._jit import kernel
+from linkarms._jit import Array, kernel
 from linkarms.families._scalar import phi
 
 
 @kernel
-def _categorical_step(p: NDArray, w: float, y: NDArray, out: NDArray) -> None:
+def _categorical_step(p: Array, w: float, y: Array, out: Array) -> None:
     """``argmin over probabilities x of w KL(p, x) - y.x``: ``x_i = w p_i / (nu - y_i)`` with the ``nu`` that makes them add up to one.
 
     A category of probability zero takes part only where its ``y_i`` is the largest: then ``nu = y_i`` and it gets what the others leave.
@@ -67,7 +66,7 @@ def _categorical_step(p: NDArray, w: float, y: NDArray, out: NDArray) -> None:
 
 @kernel
 def simplex_linear_cost(
-    theta: NDArray, w: NDArray, arms: NDArray, n: int, kappa: NDArray, level: float, point: NDArray
+    theta: Array, w: Array, arms: Array, n: int, kappa: Array, level: float, point: Array
 ) -> float:
     """Minimum of ``sum_m w_m KL(theta_m, lambda_m)`` over probabilities with ``sum_m kappa_m . lambda_m >= 0``; ``point`` is the minimiser.
 

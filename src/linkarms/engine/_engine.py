@@ -54,7 +54,11 @@ class Engine:
         self.state = new_state(n_arms, d)
         self.state.vectors[W] = sampling.initial_weights(n_arms, rng)
         paper = stopping if isinstance(stopping, Paper) else None
-        numbers = [sampling.step, paper.epsilon if paper else 1.0, paper.log_volume(families) if paper else 0.0]
+        numbers = [
+            sampling.step,
+            paper.epsilon if paper else 1.0,
+            paper.log_volume(families) if paper else 0.0,
+        ]
         self.plan = Plan(
             np.array([sampling.code, stopping.code, n_clusters], dtype=np.int64),
             np.array(numbers, dtype=np.float64),
@@ -120,7 +124,9 @@ class Engine:
             return int(n.argmin())
         arm = self.sampling.choose(self.view())
         if isinstance(arm, bool) or not isinstance(arm, (int, np.integer)) or not 0 <= arm < len(n):
-            raise InvalidInput(f"{self.sampling.name}.choose returned {arm!r}; it must return an arm's index, 0..{len(n) - 1}")
+            raise InvalidInput(
+                f"{self.sampling.name}.choose returned {arm!r}; it must return an arm's index, 0..{len(n) - 1}"
+            )
         return int(arm)
 
     def evidence(self) -> float:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms._jit import kernel
+from linkarms._jit import Array, kernel
 from linkarms.alternatives._bottleneck import psi_kernel
 from linkarms.families._model import Model
 from linkarms.families._vector import arm_estimate
@@ -99,7 +99,7 @@ def refresh_kernel(model: Model, state: State, plan: Plan) -> None:
 
 
 @kernel
-def observe_kernel(model: Model, state: State, plan: Plan, m: int, statistic: NDArray) -> None:
+def observe_kernel(model: Model, state: State, plan: Plan, m: int, statistic: Array) -> None:
     """Take in one sample of arm ``m`` (Algorithm 1, lines 9 to 14)."""
     state.counts[m] += 1
     state.info[T] += 1
@@ -117,12 +117,12 @@ def run_kernel(
     model: Model,
     state: State,
     plan: Plan,
-    samples: NDArray,
-    used: NDArray,
+    samples: Array,
+    used: Array,
     max_samples: int,
-    levels: NDArray,
-    stopped_at: NDArray,
-    stopped_labels: NDArray,
+    levels: Array,
+    stopped_at: Array,
+    stopped_labels: Array,
 ) -> int:
     """Go on with a trial until every level is reached, the budget is used up, or an arm's block of samples is.
 

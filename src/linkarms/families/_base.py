@@ -131,7 +131,7 @@ class Family(ABC):
         return f"{type(self).__name__}({spec})"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.to_dict() == other.to_dict()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.to_dict() == other.to_dict()
 
     def __hash__(self) -> int:
         return hash((type(self), str(self.to_dict())))

@@ -26,8 +26,7 @@ _SIGNATURE = types.float64(types.float64, types.float64)
 _C_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)
 
 
-@intrinsic
-def call_address(typingctx: Any, table: Any, k: Any, x: Any, y: Any) -> Any:
+def _call_address(typingctx: Any, table: Any, k: Any, x: Any, y: Any) -> Any:
     """Call ``double f(double, double)``, the ``k``-th function of the table at address ``table`` (only inside kernels)."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -40,6 +39,9 @@ def call_address(typingctx: Any, table: Any, k: Any, x: Any, y: Any) -> Any:
     return types.float64(types.int64, types.int64, types.float64, types.float64), codegen
 
 
+call_address: Any = intrinsic(_call_address)
+
+
 class Callback:
     """One user function of two numbers, compiled where asked for, else called in the interpreter.
 
@@ -50,6 +52,7 @@ class Callback:
     def __init__(self, function: Callable[[float, float], float], compiled: bool) -> None:
         self.function = function
         self.pending: Exception | None = None
+        self._native: Any
         if compiled:
             try:
                 options = {k: v for k, v in KERNEL_OPTIONS.items() if k != "nogil"}
@@ -60,7 +63,7 @@ class Callback:
                     f"{name} of a family with compiled=True does not compile: {str(error).splitlines()[0]}; use only "
                     "numbers and the math module in it, or set compiled=False"
                 ) from error
-            self.address: int = self._native.address
+            self.address = int(self._native.address)
         else:
             self._native = _C_SIGNATURE(self._guarded)
             self.address = ctypes.cast(self._native, ctypes.c_void_p).value or 0
@@ -77,7 +80,9 @@ class Callback:
         error, self.pending = self.pending, None
         if error is not None:
             name = getattr(self.function, "__qualname__", "a callback")
-            raise CallbackError(f"{name} raised {type(error).__name__}: {error}; mend the family's function") from error
+            raise CallbackError(
+                f"{name} raised {type(error).__name__}: {error}; mend the family's function"
+            ) from error
 
 
 class CallbackTable:

@@ -10,7 +10,13 @@ import numpy as np
 from linkarms.errors import InvalidInput
 from linkarms.families._base import Family
 from linkarms.families._resolve import one_arm
-from linkarms.families._scalar import scalar_fisher, scalar_inflection, scalar_kl, scalar_slope_limit, scalar_step
+from linkarms.families._scalar import (
+    scalar_fisher,
+    scalar_inflection,
+    scalar_kl,
+    scalar_slope_limit,
+    scalar_step,
+)
 
 __all__ = ["check_family"]
 
@@ -42,7 +48,9 @@ def check_family(family: Family, parameters: Iterable[float], *, samples: int = 
 
     def agree(what: str, theta: float, found: float, wanted: float, tolerance: float) -> None:
         if not abs(found - wanted) <= tolerance:
-            raise InvalidInput(f"{family.name}.{what} at {theta:g} gives {found:.8g} where {wanted:.8g} was expected")
+            raise InvalidInput(
+                f"{family.name}.{what} at {theta:g} gives {found:.8g} where {wanted:.8g} was expected"
+            )
 
     model, _, done = one_arm(family, points[0])
     row = model.codes[0, 0], model.pars[0, 0], model.address[0, 0]
@@ -61,10 +69,14 @@ def check_family(family: Family, parameters: Iterable[float], *, samples: int = 
             here = scalar_kl(*row, theta, lam) - slope * lam
             for other in (lam + h, lam - h):
                 if scalar_kl(*row, theta, other) - slope * other < here - 1e-9 * (1 + abs(here)):
-                    raise InvalidInput(f"{family.name}.step at {theta:g}, slope {slope:g}, gives {lam:.8g}, no minimum")
+                    raise InvalidInput(
+                        f"{family.name}.step at {theta:g}, slope {slope:g}, gives {lam:.8g}, no minimum"
+                    )
         values = family.draw(np.random.default_rng(seed), np.array([theta]), samples)
         if values.shape != (samples, 1) or not np.all(family.contains(values)):
-            raise InvalidInput(f"{family.name}.draw at {theta:g} does not give ({samples}, 1) samples in the support")
+            raise InvalidInput(
+                f"{family.name}.draw at {theta:g} does not give ({samples}, 1) samples in the support"
+            )
         estimate = float(family.mle(family.statistics(values).mean(axis=0))[0])
         agree("estimate (from many draws)", theta, estimate, theta, 6.0 / math.sqrt(samples * fisher) + 1e-9)
         done()

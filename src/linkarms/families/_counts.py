@@ -115,8 +115,10 @@ class Categorical(Family):
         """Indicators, shape (n, C), of category numbers 0..C-1."""
         c = np.atleast_1d(np.asarray(categories))
         if not np.issubdtype(c.dtype, np.integer) or np.any((c < 0) | (c >= self.n_categories)):
-            raise InvalidInput(f"categories must be whole numbers from 0 to {self.n_categories - 1}; mend them")
-        return np.eye(self.n_categories)[c]
+            raise InvalidInput(
+                f"categories must be whole numbers from 0 to {self.n_categories - 1}; mend them"
+            )
+        return np.asarray(np.eye(self.n_categories)[c])
 
     def row(self, n_features: int) -> Row:
         """Its code."""

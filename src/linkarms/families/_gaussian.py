@@ -42,7 +42,9 @@ class Gaussian(Family):
     @property
     def n_features(self) -> int | None:
         """The size of the covariance, if one was given."""
-        return None if self.covariance is None or self.covariance.ndim == 0 else int(self.covariance.shape[-1])
+        return (
+            None if self.covariance is None or self.covariance.ndim == 0 else int(self.covariance.shape[-1])
+        )
 
     def row(self, n_features: int) -> Row:
         """Scalar codes where one variance serves all directions, the full covariance otherwise."""
@@ -86,7 +88,9 @@ def _check_covariance(covariance: ArrayLike) -> Array:
     try:
         c = np.array(covariance, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"covariance is not an array of numbers ({error}); give a number or a matrix") from error
+        raise InvalidInput(
+            f"covariance is not an array of numbers ({error}); give a number or a matrix"
+        ) from error
     if c.ndim > 3 or c.size == 0 or (c.ndim >= 2 and c.shape[-1] != c.shape[-2]):
         raise InvalidInput(f"covariance has shape {c.shape}; give a number, (d,), (d, d), or (arms, d, d)")
     if not np.all(np.isfinite(c)):
@@ -114,8 +118,12 @@ class Bounded(Gaussian):
         try:
             self.low, self.high = (np.array(x, dtype=np.float64) for x in np.broadcast_arrays(low, high))
         except (TypeError, ValueError) as error:
-            raise InvalidInput(f"bounds low={low!r}, high={high!r} are not numbers of one shape ({error})") from error
-        if self.low.ndim > 1 or not np.all(np.isfinite(self.low) & np.isfinite(self.high) & (self.low < self.high)):
+            raise InvalidInput(
+                f"bounds low={low!r}, high={high!r} are not numbers of one shape ({error})"
+            ) from error
+        if self.low.ndim > 1 or not np.all(
+            np.isfinite(self.low) & np.isfinite(self.high) & (self.low < self.high)
+        ):
             raise InvalidInput(f"bounds low={low!r}, high={high!r} are not finite with low < high; mend them")
         self.independent = independent
         proxy = ((self.high - self.low) / 2.0) ** 2
@@ -131,7 +139,9 @@ class Bounded(Gaussian):
     def check_parameter(self, theta: Array, where: str) -> None:
         """The mean lies between the bounds."""
         if np.any((theta < self.low) | (theta > self.high)):
-            raise InvalidInput(f"{where}={theta} is not between the bounds {self.low} and {self.high}; mend it")
+            raise InvalidInput(
+                f"{where}={theta} is not between the bounds {self.low} and {self.high}; mend it"
+            )
 
     def contains(self, values: Array) -> NDArray[np.bool_]:
         """Between the bounds in every coordinate."""

@@ -7,7 +7,15 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CATEGORICAL", "COVARIANCE", "CovarianceModel", "IsotropicModel", "Model", "ScalarModel", "VectorModel"]
+__all__ = [
+    "CATEGORICAL",
+    "COVARIANCE",
+    "CovarianceModel",
+    "IsotropicModel",
+    "Model",
+    "ScalarModel",
+    "VectorModel",
+]
 
 #: In ``codes[m, 0]``: arm ``m`` is a Gaussian with a full covariance, or a vector of probabilities.
 COVARIANCE, CATEGORICAL = -1, -2

@@ -44,7 +44,9 @@ class Product(Family):
             raise InvalidInput("a product of no families; give one for each coordinate")
         for i, family in enumerate(self.families):
             if not isinstance(family, Family) or family.n_features not in (1, None):
-                raise InvalidInput(f"coordinate {i} of a product is {family!r}; give a one-dimensional family")
+                raise InvalidInput(
+                    f"coordinate {i} of a product is {family!r}; give a one-dimensional family"
+                )
             if isinstance(family, ScalarFamily) and len(self.families) > 1:
                 raise InvalidInput(
                     f"coordinate {i} of a product is the user's own family {family.name!r}; products take the families "

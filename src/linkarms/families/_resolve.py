@@ -69,8 +69,8 @@ class ArmFamilies:
         kind = codes[:, 0]
         if np.any(kind == CATEGORICAL) and not np.all(kind == CATEGORICAL):
             raise InvalidInput("categorical arms cannot be mixed with other families; give all arms one kind")
-        covariance = np.zeros((0, 0, 0))
-        precision = covariance
+        covariance: Array = np.zeros((0, 0, 0))
+        precision: Array = covariance
         if np.any(kind == COVARIANCE):
             covariance = np.stack(
                 [
@@ -78,7 +78,7 @@ class ArmFamilies:
                     for m, f in enumerate(self.families)
                 ]
             )
-            precision = np.linalg.inv(covariance)
+            precision = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
         one_variance = np.all(codes == GAUSSIAN, axis=1) & np.all(pars == pars[:, :1], axis=1)
         model_type: type[Model]
         if np.all(one_variance):
@@ -145,7 +145,9 @@ def _one(family: str | Family, n_features: int) -> Family:
             f"family={family!r} is unknown; choose one of {', '.join(_SHIPPED)}, or give an object of linkarms.families"
         )
     if family in _NEEDS:
-        raise InvalidInput(f"family={family!r} needs more than a name; give linkarms.families.{_NEEDS[family]}")
+        raise InvalidInput(
+            f"family={family!r} needs more than a name; give linkarms.families.{_NEEDS[family]}"
+        )
     if family == "categorical":
         return Categorical(n_features)
     return _SHIPPED[family]()
@@ -168,7 +170,9 @@ def from_dict(spec: dict[str, Any], custom: dict[str, Family] | None = None) -> 
     if spec.get("custom"):
         if custom and name in custom:
             return custom[name]
-        raise InvalidDump(f"the dump uses the family {name!r}, which is not part of linkarms; call load(blob, family=...)")
+        raise InvalidDump(
+            f"the dump uses the family {name!r}, which is not part of linkarms; call load(blob, family=...)"
+        )
     if name not in _SHIPPED:
         raise InvalidDump(f"the dump uses the unknown family {name!r}; it is damaged or from a newer version")
     arguments = {k: v for k, v in spec.items() if k != "name"}

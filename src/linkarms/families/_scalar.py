@@ -160,7 +160,7 @@ def scalar_fisher(code: int, par: float, address: int, theta: float) -> float:
     """Fisher information of one sample about ``theta``."""
     if code == GAUSSIAN:
         return 1.0 / par
-    if code == GAMMA_RATE or code == GAMMA_MEAN:
+    if code in (GAMMA_RATE, GAMMA_MEAN):
         return par / (theta * theta)
     if code == BERNOULLI:
         return 1.0 / max(theta * (1.0 - theta), TINY)

@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import math
 
-from numpy.typing import NDArray
-
-from linkarms._jit import kernel
+from linkarms._jit import Array, kernel
 from linkarms.families._model import CATEGORICAL, COVARIANCE, Model
 from linkarms.families._scalar import BERNOULLI, phi, scalar_estimate, scalar_fisher, scalar_kl
-
 
 
 @kernel
@@ -25,7 +22,7 @@ def chart_dimension(model: Model) -> int:
 
 
 @kernel
-def arm_kl(model: Model, m: int, theta: NDArray, lam: NDArray) -> float:
+def arm_kl(model: Model, m: int, theta: Array, lam: Array) -> float:
     """``KL_m(theta, lam)`` for the vectors ``theta, lam`` of arm ``m``."""
     d = theta.shape[0]
     total = 0.0
@@ -52,7 +49,7 @@ def arm_kl(model: Model, m: int, theta: NDArray, lam: NDArray) -> float:
 
 
 @kernel
-def arm_fisher(model: Model, m: int, theta: NDArray) -> float:
+def arm_fisher(model: Model, m: int, theta: Array) -> float:
     """Largest eigenvalue of the Fisher information of arm ``m`` (for categories: in the first ``d - 1`` probabilities)."""
     d = theta.shape[0]
     if model.codes[m, 0] == COVARIANCE:
@@ -68,7 +65,7 @@ def arm_fisher(model: Model, m: int, theta: NDArray) -> float:
         high = low + total / last
         for _ in range(200):
             x = 0.5 * (low + high)
-            if x == low or x == high:
+            if x in (low, high):
                 break
             s = 0.0
             for i in range(d - 1):
@@ -80,12 +77,14 @@ def arm_fisher(model: Model, m: int, theta: NDArray) -> float:
         return high
     largest = 0.0
     for i in range(d):
-        largest = max(largest, scalar_fisher(model.codes[m, i], model.pars[m, i], model.address[m, i], theta[i]))
+        largest = max(
+            largest, scalar_fisher(model.codes[m, i], model.pars[m, i], model.address[m, i], theta[i])
+        )
     return largest
 
 
 @kernel
-def arm_variance(model: Model, m: int, theta: NDArray) -> float:
+def arm_variance(model: Model, m: int, theta: Array) -> float:
     """Largest variance of arm ``m`` in any direction where it is Gaussian; elsewhere one over the Fisher information."""
     if model.codes[m, 0] == COVARIANCE:
         return model.pars[m, 1]
@@ -93,7 +92,7 @@ def arm_variance(model: Model, m: int, theta: NDArray) -> float:
 
 
 @kernel
-def arm_shift_kl(model: Model, m: int, theta: NDArray, eps: float) -> float:
+def arm_shift_kl(model: Model, m: int, theta: Array, eps: float) -> float:
     """``sum_i max(KL(theta, theta - eps e_i), KL(theta, theta + eps e_i))``, as in the paper's threshold.
 
     For categories a step along ``e_i`` moves the probability ``eps`` between category ``i`` and the last one.
@@ -125,7 +124,7 @@ def arm_shift_kl(model: Model, m: int, theta: NDArray, eps: float) -> float:
 
 
 @kernel
-def arm_estimate(model: Model, m: int, mean: NDArray, box: NDArray, theta: NDArray) -> None:
+def arm_estimate(model: Model, m: int, mean: Array, box: Array, theta: Array) -> None:
     """Write arm ``m``'s estimate, clipped to the box Theta (shape (d, 2)), into ``theta``."""
     d = theta.shape[0]
     if model.codes[m, 0] == COVARIANCE:
@@ -141,7 +140,7 @@ def arm_estimate(model: Model, m: int, mean: NDArray, box: NDArray, theta: NDArr
 
 
 @kernel
-def _clip_to_simplex(mean: NDArray, box: NDArray, theta: NDArray) -> None:
+def _clip_to_simplex(mean: Array, box: Array, theta: Array) -> None:
     """Nearest point of the box that sums to one: ``clip(mean + x)`` with the ``x`` that makes the sum right."""
     d = theta.shape[0]
     inside = True
@@ -153,7 +152,7 @@ def _clip_to_simplex(mean: NDArray, box: NDArray, theta: NDArray) -> None:
     low, high = -1.0, 1.0
     for _ in range(200):
         x = 0.5 * (low + high)
-        if x == low or x == high:
+        if x in (low, high):
             break
         s = 0.0
         for i in range(d):
@@ -185,7 +184,7 @@ def kl_interval(
         inner, step = outer, 2.0 * step
     for _ in range(100):
         x = 0.5 * (inner + outer)
-        if x == inner or x == outer:
+        if x in (inner, outer):
             break
         if scalar_kl(code, par, address, theta, x) < level:
             inner = x

@@ -83,7 +83,9 @@ class Simulation(Mapping[str, RuleResult]):
                 stopped = times[times >= 0].astype(np.float64)
                 n, wrong = len(stopped), int(result.errors[:, j].sum())
                 mean = float(stopped.mean()) if n else None
-                half = float(stats.t.ppf(0.975, n - 1) * stopped.std(ddof=1) / math.sqrt(n)) if n > 1 else None
+                half = (
+                    float(stats.t.ppf(0.975, n - 1) * stopped.std(ddof=1) / math.sqrt(n)) if n > 1 else None
+                )
                 exact = stats.binomtest(wrong, n).proportion_ci(0.95) if n else None
                 rows.append(
                     {

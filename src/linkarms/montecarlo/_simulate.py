@@ -73,7 +73,9 @@ def simulate(
     ((5, 2), 0)
     """
     if not isinstance(problem, Problem):
-        raise InvalidInput(f"problem={problem!r} is no Problem; make one with linkarms.Problem(parameters, n_clusters)")
+        raise InvalidInput(
+            f"problem={problem!r} is no Problem; make one with linkarms.Problem(parameters, n_clusters)"
+        )
     if backend != "local":
         raise InvalidInput(f"backend={backend!r} is unknown; 'local' is the only one in this version")
     named = _name_rules(rules)
@@ -95,7 +97,9 @@ def simulate(
     with Progress("simulating", enabled=progress) as bar:
         found = _run(one, work, threads, bar)
     complete = [i for i in range(n_trials) if all((name, i) in found for name in named)]
-    return Simulation({name: _gather([found[name, i] for i in complete], levels) for name in named}, len(complete))
+    return Simulation(
+        {name: _gather([found[name, i] for i in complete], levels) for name in named}, len(complete)
+    )
 
 
 def _name_rules(rules: Rules) -> dict[str, SamplingRule]:
@@ -115,7 +119,9 @@ def _name_rules(rules: Rules) -> dict[str, SamplingRule]:
     return named
 
 
-def _run(one: object, work: list[tuple[str, int]], threads: int, bar: Progress) -> dict[tuple[str, int], Trial]:
+def _run(
+    one: object, work: list[tuple[str, int]], threads: int, bar: Progress
+) -> dict[tuple[str, int], Trial]:
     """Run the jobs, a few ahead of the threads; on Ctrl-C keep what is finished."""
     found: dict[tuple[str, int], Trial] = {}
     queue = iter(work)

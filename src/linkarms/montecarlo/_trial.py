@@ -65,11 +65,17 @@ def run_trial(
         )
     # children by key, not by spawn(): a seed then gives the same children however often it is used
     children = [
-        np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, i)) for i in range(problem.n_arms + 1)
+        np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, i))
+        for i in range(problem.n_arms + 1)
     ]
     streams = _Streams(problem, children[:-1])
     engine = Engine(
-        problem.arm_families, problem.n_clusters, sampling, stopping, min(deltas), np.random.default_rng(children[-1])
+        problem.arm_families,
+        problem.n_clusters,
+        sampling,
+        stopping,
+        min(deltas),
+        np.random.default_rng(children[-1]),
     )
     stopped_at = np.full(len(deltas), -1, dtype=np.int64)
     labels = np.full((len(deltas), problem.n_arms), -1, dtype=np.int64)

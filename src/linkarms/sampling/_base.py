@@ -56,7 +56,9 @@ class View:
     def psi(self, weights: ArrayLike | None = None) -> Psi:
         """psi of the estimates at ``weights``; by default at the numbers of samples told."""
         w = self.counts if weights is None else weights
-        return solve_psi(np.asarray(w, dtype=np.float64), np.array(self.estimates), self.n_clusters, self.families)
+        return solve_psi(
+            np.asarray(w, dtype=np.float64), np.array(self.estimates), self.n_clusters, self.families
+        )
 
 
 class SamplingRule(ABC):

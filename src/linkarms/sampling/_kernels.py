@@ -5,20 +5,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from linkarms._jit import kernel
+from linkarms._jit import Array, kernel
 from linkarms.alternatives._bottleneck import psi_kernel
 from linkarms.families._model import Model
 from linkarms.sampling._simplex import project_simplex
-from linkarms.state import KL, READY, W, W_SUM, WITNESS, State, T
+from linkarms.state import KL, READY, W_SUM, WITNESS, State, T, W
 
 #: Integer codes of the sampling rules; `USER` rules are asked in Python.
 USER, EBC, EBC_H, ROUND_ROBIN = range(4)
 
 
 @kernel
-def _fewest(n: NDArray) -> int:
+def _fewest(n: Array) -> int:
     best = 0
     for m in range(1, n.shape[0]):
         if n[m] < n[best]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 
-from numpy.typing import NDArray
-
-from linkarms._jit import kernel
+from linkarms._jit import Array, kernel
 
 
 @kernel
-def project_simplex(x: NDArray) -> None:
+def project_simplex(x: Array) -> None:
     """Replace ``x``, shape (M,), by the nearest point with non-negative entries that add up to one.
 
     The projection is ``max(x - tau, 0)``. Michelot's algorithm: take the ``tau`` that makes the entries above it sum to one, drop

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numpy.typing import NDArray
-
-from linkarms._jit import kernel
+from linkarms._jit import Array, kernel
 from linkarms.families._model import Model
 from linkarms.families._vector import arm_fisher, arm_shift_kl, chart_dimension
 
@@ -27,7 +25,7 @@ def log_inner_mass(x: float) -> float:
 
 
 @kernel
-def paper_penalty(model: Model, m: int, theta: NDArray, n: int, epsilon: float, log_volume: float) -> float:
+def paper_penalty(model: Model, m: int, theta: Array, n: int, epsilon: float, log_volume: float) -> float:
     """Arm ``m``'s part of the threshold ``beta``, everything but ``log(1/delta)``::
 
         (d/2) log(I N) - d W + log|Theta| - (d/2) log(2 pi) + N sum_i max(KL(theta, theta -+ eps e_i))

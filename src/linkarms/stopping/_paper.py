@@ -45,8 +45,14 @@ class Paper(StoppingRule):
         try:
             self._theta = np.array(theta, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise InvalidInput(f"theta={theta!r} is no interval ({error}); give (low, high) or one for each feature") from error
-        if self._theta.ndim not in (1, 2) or self._theta.shape[-1] != 2 or not np.all(np.isfinite(self._theta)):
+            raise InvalidInput(
+                f"theta={theta!r} is no interval ({error}); give (low, high) or one for each feature"
+            ) from error
+        if (
+            self._theta.ndim not in (1, 2)
+            or self._theta.shape[-1] != 2
+            or not np.all(np.isfinite(self._theta))
+        ):
             raise InvalidInput(f"theta={theta!r} is no interval; give (low, high) or one for each feature")
         if not np.all(self._theta[..., 0] < self._theta[..., 1]):
             raise InvalidInput(f"theta={theta!r} is empty; give low < high")
@@ -57,7 +63,9 @@ class Paper(StoppingRule):
         if self._theta.ndim == 1:
             return np.tile(self._theta, (n_features, 1))
         if len(self._theta) != n_features:
-            raise InvalidInput(f"theta has {len(self._theta)} intervals for {n_features} features; give one for each")
+            raise InvalidInput(
+                f"theta has {len(self._theta)} intervals for {n_features} features; give one for each"
+            )
         return self._theta.copy()
 
     def log_volume(self, families: ArmFamilies) -> float:
@@ -74,13 +82,17 @@ class Paper(StoppingRule):
             for i in range(families.n_features):
                 _check_interval(family, m, i, float(box[i, 0]), float(box[i, 1]), self.epsilon)
             if isinstance(family, Categorical) and not box[:, 0].sum() <= 1.0 <= box[:, 1].sum():
-                raise InvalidInput("theta contains no probabilities that add up to one; give a wider one, (0.01, 0.99) say")
+                raise InvalidInput(
+                    "theta contains no probabilities that add up to one; give a wider one, (0.01, 0.99) say"
+                )
 
     def threshold(self, view: View, delta: float) -> float:
         """``beta(delta, t)``."""
         volume = self.log_volume(view.families)
         parts = (
-            _kernels.paper_penalty(view.families.model, m, np.array(view.estimates[m]), int(n), self.epsilon, volume)
+            _kernels.paper_penalty(
+                view.families.model, m, np.array(view.estimates[m]), int(n), self.epsilon, volume
+            )
             for m, n in enumerate(view.counts)
         )
         return math.fsum(parts) - math.log(delta)
@@ -88,7 +100,8 @@ class Paper(StoppingRule):
     def eta(self, view: View, epsilon: float) -> float:
         """``eta(epsilon)`` at the estimates, weighted by the pulls: what the threshold grows by with each sample."""
         shifts = [
-            arm_shift_kl(view.families.model, m, np.array(view.estimates[m]), epsilon) for m in range(view.n_arms)
+            arm_shift_kl(view.families.model, m, np.array(view.estimates[m]), epsilon)
+            for m in range(view.n_arms)
         ]
         return float(np.dot(view.counts, shifts)) / view.t
 

@@ -20,9 +20,13 @@ def resolve_stopping(rule: Any) -> StoppingRule:
     if rule is ...:
         raise InvalidInput(f"stopping is missing; choose one: {_CHOICES}")
     if rule == "paper":
-        raise InvalidInput("stopping='paper' needs the parameter space; give linkarms.stopping.Paper(theta=(low, high))")
+        raise InvalidInput(
+            "stopping='paper' needs the parameter space; give linkarms.stopping.Paper(theta=(low, high))"
+        )
     if rule is None:
-        raise InvalidInput(f"stopping=None asks for the sampling rule's own stop, and this one has none; give {_CHOICES}")
+        raise InvalidInput(
+            f"stopping=None asks for the sampling rule's own stop, and this one has none; give {_CHOICES}"
+        )
     raise InvalidInput(f"stopping={rule!r} is unknown; choose one: {_CHOICES}")
 
 
