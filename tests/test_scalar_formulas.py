@@ -165,10 +165,24 @@ def test_dominating_variance_dominates(name, level):
 
 @pytest.mark.parametrize("light", [1.0, 0.03])
 def test_psi_stays_safe_where_one_arm_is_light(light):
-    # the first arm's mean alone moves from 1 to 4 and is then as far from the second as the third from the fourth
+    # if the first arm alone moves from 1 to 4, it is as far from the second as the third from the fourth
     family = Product([Exponential("mean"), Gaussian()])
     theta = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 100.0], [1.0, 103.0]])
     assert la.psi([light, 1e3, 1e3, 1e3], theta, 3, family).value <= light * (math.log(4) + 1 / 4 - 1)
+
+
+@pytest.mark.parametrize("weights", [[60, 40, 1], [1, 1, 1], [1, 40, 900]])
+def test_psi_of_uneven_vectors_is_found(weights):
+    product = Product([Bernoulli(), Exponential()])
+    for family, theta in (
+        (product, np.array([[0.3, 1.0], [0.425, 0.937], [0.9, 2.26]])),
+        (Categorical(3), np.array([[0.2, 0.32, 0.48], [0.2, 0.3, 0.5], [0.01, 0.01, 0.98]])),
+    ):
+        found = la.psi(weights, theta, 2, family)
+        # alternatives: the third arm moves onto the second, or the second onto the third
+        costs = [weights[2] * family.kl(theta[2], theta[1]), weights[1] * family.kl(theta[1], theta[2])]
+        assert 0.0 < found.value <= min(costs)
+        assert found.witness is not None
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -286,6 +286,20 @@ def subproblems(weights, theta, specs, labels):
                     yield low, S, T, a, b, signs
 
 
+def cheap_alternative(weights, parameters, labels, families):
+    """Cost of the best alternative in which one inter pair meets and nothing else moves: an upper bound of psi."""
+    specs = family_list(families, len(weights))
+    theta = np.asarray(parameters, dtype=float).reshape(len(weights), -1)
+    best = np.inf
+    for a, b in combinations(range(len(weights)), 2):
+        if labels[a] != labels[b]:
+            total = weights[a] + weights[b]
+            meet = (weights[a] * theta[a] + weights[b] * theta[b]) / total
+            cost = weights[a] * kl(specs[a], theta[a], meet) + weights[b] * kl(specs[b], theta[b], meet)
+            best = min(best, cost)
+    return best
+
+
 def psi_brute(weights, parameters, labels, families, starts=None, seed=0, prune=True):
     """The infimum over all alternatives of ``sum_m w_m KL(theta_m, lambda_m)``, and where it is attained.
 

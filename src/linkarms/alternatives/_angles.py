@@ -25,7 +25,7 @@ from linkarms.families._vector import arm_kl
 #: The search ends where lower and upper bound differ by less than this, relatively.
 ANGLE_GAP = 3e-8
 #: ... or after so many directions; the lower bound reached by then is returned.
-MOST_DIRECTIONS = 3000
+MOST_DIRECTIONS = 600
 
 
 @kernel
@@ -151,7 +151,7 @@ def vector_pair(
     box: Array,
     which: Array,
 ) -> float:
-    """A lower bound of the cost, within `ANGLE_GAP` of it in two dimensions; with ``write`` the rows of ``lam`` become a feasible point.
+    """A lower bound of the cost, within `ANGLE_GAP` of it in two dimensions; with ``write`` the rows of ``lam`` become the minimiser.
 
     Costs of ``level`` and more are only known to be that.
     """
@@ -159,7 +159,8 @@ def vector_pair(
     arms = np.array([u, v, b, a])
     n = 3 if u == a else 4
     best_point = np.empty((n, theta.shape[1]))
-    lower, upper = dominating_pair(model, theta, w, u, v, a, b, level, basis, best_point)
+    aim = np.empty((n, theta.shape[1]))
+    lower, upper = dominating_pair(model, theta, w, u, v, a, b, level, basis, best_point, aim)
     separable = True
     for i in range(n):
         separable = separable and model.codes[arms[i], 0] != COVARIANCE
@@ -198,8 +199,9 @@ def vector_pair(
                         depth += 1
                     continue
             lower = min(lower, bound)
-        lower = min(max(lower, floor), upper)
+        lower = max(lower, floor)
+    lower = min(lower, upper)
     if write:
         for i in range(n):
-            lam[arms[i]] = best_point[i]
+            lam[arms[i]] = best_point[i] if lower >= upper * (1.0 - 1e-6) else aim[i]
     return lower

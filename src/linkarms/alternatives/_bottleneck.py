@@ -240,8 +240,7 @@ def psi_kernel(
     which = np.empty(INT_SCRATCH, dtype=np.int64)
     edge = np.empty(2, dtype=np.int64)
     found[:] = -1
-    # An upper bound to start from, at the candidate that looks smallest; a little above it, so that it is found again in its turn and
-    # ties break by index.
+    # Start from the candidate that looks smallest: it is the answer unless another one is smaller.
     longest = np.empty(n_clusters)
     edges = np.empty((n_clusters, 2), dtype=np.int64)
     _longest_edges(dist, members, start, longest, edges)
@@ -264,7 +263,7 @@ def psi_kernel(
         box,
         which,
     )
-    best = best * (1.0 + 1e-12) + 1e-300
+    found[0], found[1], found[2], found[3] = edge[0], edge[1], a, b
     # An alternative that costs less than that keeps every arm near its estimate. Where no pair of a spanning tree of the cluster can
     # become as long as (a, b) must stay, the candidate is out.
     longer = np.empty_like(dist)

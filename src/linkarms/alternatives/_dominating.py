@@ -35,7 +35,10 @@ def dominating_variance(code: int, par: float, address: int, theta: float, level
         if low <= 0.5 <= high:
             return 0.25
         return max(low * (1.0 - low), high * (1.0 - high))
-    at_end = (high - theta) * (high - theta) / (2.0 * scalar_kl(code, par, address, theta, high))
+    divergence = scalar_kl(code, par, address, theta, high)
+    if divergence == math.inf:
+        return math.inf
+    at_end = (high - theta) * (high - theta) / (2.0 * divergence)
     return max(at_end, 1.0 / scalar_fisher(code, par, address, theta)) * (1.0 + 1e-9)
 
 
@@ -60,7 +63,7 @@ def _fill_covariance(
     smallest = math.inf
     for i in range(d):
         upper = max(bernoulli_upper(theta[i], level), theta[i])
-        precision[i] = theta[i] / (upper * upper) if upper > 0.0 else 0.0
+        precision[i] = theta[i] / (upper * upper) if theta[i] > 0.0 else 0.0
         smallest = min(smallest, precision[i])
     if smallest < 2.0:
         weakest = np.zeros((dd, dd))
@@ -105,10 +108,12 @@ def dominating_pair(
     level: float,
     basis: Array,
     point: Array,
+    aim: Array,
 ) -> tuple[float, float]:
     """A lower bound of the cost, and the cost of a feasible ``point`` near the minimum (rows ``u, v, b, a``, the last unless shared).
 
-    As soon as the lower bound reaches ``level`` the search ends.
+    ``aim`` becomes the minimiser of the quadratic problem, brought into the domain: where the sampling rules look when the bounds are
+    far apart. As soon as the lower bound reaches ``level`` the search ends.
     """
     d = theta.shape[1]
     pp = 0.0
@@ -137,15 +142,16 @@ def dominating_pair(
     point[last] = meet
     upper = w[a] * arm_kl(model, a, theta[a], meet) + w[b] * arm_kl(model, b, theta[b], meet)
     covariance = np.empty((n, dd, dd))
+    aim[:n] = point[:n]
     best = 0.0
     for _ in range(6):
         for i in range(n):
             _fill_covariance(model, arms[i], theta[arms[i]], upper / weights[i], basis, covariance[i])
+        if not np.all(np.isfinite(covariance)):
+            break  # an arm may go anywhere at this price
         moved = small.copy()
         value = covariance_pair(small, covariance, weights, 0, 1, last, 2, moved, True)
         best = max(best, min(value, upper))
-        if best >= level:
-            break
         trial = np.empty((n, d))
         cost = 0.0
         for i in range(n):
@@ -154,6 +160,10 @@ def dominating_pair(
                 for j in range(dd):
                     trial[i, k] += basis[k, j] * (moved[i, j] - small[i, j])
             cost += weights[i] * arm_kl(model, arms[i], theta[arms[i]], trial[i])
+            aim[i] = trial[i]
+            _into_domain(model, arms[i], theta[arms[i]], aim[i])
+        if best >= level:
+            break
         if not cost < upper * (1.0 - 1e-3):
             if cost < upper:
                 upper = cost
@@ -162,3 +172,14 @@ def dominating_pair(
         upper = cost
         point[:n] = trial
     return best, upper
+
+
+@kernel
+def _into_domain(model: VectorModel, m: int, theta: Array, x: Array) -> None:
+    """Shorten the step from ``theta`` to ``x`` until its divergence is finite."""
+    for _ in range(60):
+        if arm_kl(model, m, theta, x) < math.inf:
+            return
+        for k in range(x.shape[0]):
+            x[k] = 0.5 * (x[k] + theta[k])
+    x[:] = theta

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from numba import types
 from numba.extending import overload
 
@@ -22,6 +23,7 @@ from linkarms.alternatives._gaussian import isotropic_bound, isotropic_cost, iso
 from linkarms.alternatives._linear import COLUMNS, INT_COLUMNS
 from linkarms.alternatives._scalar import scalar_pair, scalar_reach
 from linkarms.families._model import CovarianceModel, IsotropicModel, ScalarModel, VectorModel
+from linkarms.families._vector import arm_reach
 
 __all__ = ["INT_SCRATCH", "SCRATCH", "fill_reach", "pair_cost", "pair_solution"]
 
@@ -95,9 +97,14 @@ def _scalar_reach(model, theta, dist, w, inv, level, longer, shorter):
     scalar_reach(model, theta, w, level, longer, shorter)
 
 
-def _unknown_reach(model, theta, dist, w, inv, level, longer, shorter):
-    longer[:] = math.inf
-    shorter[:] = 0.0
+def _vector_reach(model, theta, dist, w, inv, level, longer, shorter):
+    reach = np.empty(dist.shape[0])
+    for m in range(dist.shape[0]):
+        reach[m] = arm_reach(model, m, theta[m], level / w[m])
+    for m in range(dist.shape[0]):
+        for j in range(dist.shape[0]):
+            longer[m, j] = (dist[m, j] + reach[m] + reach[j]) * (1.0 + 1e-12)
+            shorter[m, j] = (dist[m, j] - reach[m] - reach[j]) * (1.0 - 1e-12)
 
 
 _COST = {
@@ -128,7 +135,7 @@ _REACH = {
     IsotropicModel: _gaussian_reach,
     CovarianceModel: _gaussian_reach,
     ScalarModel: _scalar_reach,
-    VectorModel: _unknown_reach,
+    VectorModel: _vector_reach,
 }
 
 

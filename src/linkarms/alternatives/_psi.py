@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from linkarms._validate import check_n_clusters, check_parameters, check_weights
 from linkarms.alternatives._bottleneck import psi_kernel
 from linkarms.families import ArmFamilies, FamilyLike, resolve
+from linkarms.families._model import VectorModel
+from linkarms.families._vector import chart_dimension
 from linkarms.linkage import fill_distances, single_linkage_kernel
 
 __all__ = ["Psi", "is_alternative", "psi", "solve_psi"]
@@ -95,14 +97,16 @@ def solve_psi(
     lam, kl, found = np.empty_like(theta), np.empty(n), np.empty(4, dtype=np.int64)
     value = float(psi_kernel(families.model, theta, dist, weights, labels, n_clusters, lam, kl, found))
     families.raise_pending()
-    if not math.isfinite(value) or found[0] < 0:
+    if found[0] < 0:  # K = 1 or K = M
         return Psi(math.inf, lam, kl, True, "none", None, ambiguous)
     cost = float(weights @ np.where(weights > 0.0, kl, 0.0))
     solved = (
         cost <= value * (1.0 + 1e-7) + 1e-300
     )  # the pair problem; elsewhere the value is only a lower bound of it
     exact = solved and is_alternative(lam, labels)
-    bound = "exact" if exact else "bottleneck" if solved else "dominating"
+    # in d >= 3 the alternative of a vector family need not obey its own constraint
+    tight = solved and not (isinstance(families.model, VectorModel) and chart_dimension(families.model) > 2)
+    bound = "exact" if exact else "bottleneck" if tight else "dominating"
     u, v, a, b = (int(x) for x in found)
     return Psi(0.0 if ambiguous else value, lam, kl, exact, bound, (u, v, a, b), ambiguous)
 
@@ -131,7 +135,7 @@ def psi(weights: ArrayLike, parameters: ArrayLike, n_clusters: int, family: Fami
     >>> import linkarms as la
     >>> p = la.psi([0.25, 0.25, 0.25, 0.25], [0.0, 1.0, 5.0, 6.0], n_clusters=2)
     >>> round(p.value, 4), p.exact, p.witness
-    (0.3, True, (0, 1, 1, 2))
+    (0.1875, True, (0, 1, 1, 2))
     """
     theta = check_parameters(parameters)
     k = check_n_clusters(n_clusters, len(theta))

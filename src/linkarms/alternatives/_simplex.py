@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from linkarms._jit import Array, kernel
-from linkarms.families._scalar import phi
+from linkarms.families._scalar import phi_ratio
 
 
 @kernel
@@ -101,7 +101,9 @@ def simplex_linear_cost(
                 g += kappa[i, k] * point[i, k]
                 scale += abs(kappa[i, k] * point[i, k])
                 if theta[m, k] > 0.0:
-                    value += w[m] * theta[m, k] * phi((point[i, k] - theta[m, k]) / theta[m, k])
+                    value += (
+                        w[m] * theta[m, k] * phi_ratio(point[i, k], theta[m, k], point[i, k] - theta[m, k])
+                    )
                 else:
                     value += w[m] * point[i, k]
         value -= mu * g

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms.engine._kernels import Plan, observe_kernel, refresh_kernel
+from linkarms.engine._kernels import CHOOSE, OBSERVE, REFRESH, RUN, Plan, Trials, engine_kernel, no_trials
 from linkarms.errors import CallbackError, InvalidInput
 from linkarms.families import ArmFamilies
 from linkarms.sampling import SamplingRule, View
 from linkarms.sampling import _kernels as sampling_codes
-from linkarms.sampling._kernels import choose_kernel
 from linkarms.state import AMBIGUOUS, BASE, EVIDENCE, READY, WITNESS, W, copy_state, new_state
 from linkarms.stopping import Paper, StoppingRule
 from linkarms.stopping import _kernels as stopping_codes
@@ -64,6 +63,7 @@ class Engine:
             np.array(numbers, dtype=np.float64),
             stopping.box(d),
         )
+        self._nothing = (np.zeros(d), no_trials(n_arms, d))
 
     @property
     def compiled(self) -> bool:
@@ -91,6 +91,21 @@ class Engine:
         u, v, a, b = (int(x) for x in self.state.info[WITNESS:])
         return None if u < 0 else (u, v, a, b)
 
+    def _call(self, task: int, arm: int = 0, statistic: NDArray[np.float64] | None = None) -> int:
+        given = self._nothing[0] if statistic is None else statistic
+        return int(
+            engine_kernel(self.families.model, self.state, self.plan, task, arm, given, self._nothing[1], 0)
+        )
+
+    def run(self, trials: Trials, max_samples: int) -> int:
+        """Go on with a whole trial inside the kernel; see `linkarms.engine._kernels.Trials`."""
+        model = self.families.model
+        status = int(
+            engine_kernel(model, self.state, self.plan, RUN, 0, self._nothing[0], trials, max_samples)
+        )
+        self.families.raise_pending()
+        return status
+
     def view(self) -> View:
         """What rules may look at."""
         return View(self.state, self.families, self.n_clusters, self.delta, self.rng)
@@ -98,7 +113,7 @@ class Engine:
     def observe(self, arm: int, statistic: NDArray[np.float64]) -> None:
         """Take in the sufficient statistic of one sample; if a user's function fails, nothing has changed."""
         saved = copy_state(self.state) if self.families.has_callbacks else None
-        observe_kernel(self.families.model, self.state, self.plan, arm, statistic)
+        self._call(OBSERVE, arm, np.ascontiguousarray(statistic))
         try:
             self.families.raise_pending()
         except CallbackError:
@@ -109,7 +124,7 @@ class Engine:
 
     def refresh(self) -> None:
         """Bring what depends on counts and means up to date, after they were set from outside."""
-        refresh_kernel(self.families.model, self.state, self.plan)
+        self._call(REFRESH)
         self.families.raise_pending()
 
     def choose(self) -> int:
@@ -117,7 +132,7 @@ class Engine:
         state = self.state
         n = state.counts + state.pending
         if self.sampling.code != sampling_codes.USER:
-            arm = int(choose_kernel(self.families.model, state, self.plan.codes[0], self.n_clusters))
+            arm = self._call(CHOOSE)
             self.families.raise_pending()
             return arm
         if n.min() == 0 or not self.ready:
@@ -154,7 +169,10 @@ class Engine:
         """Whether the rule stops now."""
         if self.trivial:
             return True
-        return self.ready and not self.ambiguous and self.evidence() >= self.threshold(delta)
+        if not self.ready or self.ambiguous:
+            return False
+        evidence = self.evidence()
+        return math.isfinite(evidence) and evidence >= self.threshold(delta)
 
     def to_dict(self) -> dict[str, Any]:
         """The state proper, as plain data."""

@@ -20,7 +20,9 @@ from linkarms.sampling._kernels import EBC, choose_kernel, ebc_step
 from linkarms.state import AMBIGUOUS, BASE, EVIDENCE, KL, PENALTY, READY, WEIGHTS, WITNESS, State, T
 from linkarms.stopping._kernels import PAPER, paper_penalty
 
-# what `run_kernel` answers
+# what `engine_kernel` is asked to do
+OBSERVE, CHOOSE, REFRESH, RUN = range(4)
+# what it answers after `RUN`
 STOPPED, BUDGET, NEED_SAMPLES = range(3)
 
 
@@ -40,6 +42,41 @@ class Plan(NamedTuple):
     codes: NDArray[np.int64]
     numbers: NDArray[np.float64]
     box: NDArray[np.float64]
+
+
+class Trials(NamedTuple):
+    """Samples drawn ahead, and what a trial has found so far.
+
+    Attributes
+    ----------
+    samples : ndarray, shape (M, block, d)
+        The next sufficient statistics of each arm.
+    used : ndarray of int64, shape (M,)
+        How many of them have been used.
+    levels : ndarray, shape (J,)
+        ``log(1/delta)`` for each delta; one trajectory serves all.
+    stopped_at : ndarray of int64, shape (J,)
+        -1, or the number of samples at which the rule stopped for that delta.
+    stopped_labels : ndarray of int64, shape (J, M)
+        The partition named then.
+    """
+
+    samples: NDArray[np.float64]
+    used: NDArray[np.int64]
+    levels: NDArray[np.float64]
+    stopped_at: NDArray[np.int64]
+    stopped_labels: NDArray[np.int64]
+
+
+def no_trials(n_arms: int, n_features: int) -> Trials:
+    """For calls that run no trial."""
+    return Trials(
+        np.zeros((n_arms, 0, n_features)),
+        np.zeros(n_arms, dtype=np.int64),
+        np.zeros(0),
+        np.zeros(0, dtype=np.int64),
+        np.zeros((0, n_arms), dtype=np.int64),
+    )
 
 
 @kernel
@@ -65,7 +102,7 @@ def _find_partition(state: State, plan: Plan) -> None:
 
 
 @kernel
-def weigh_evidence(model: Model, state: State, plan: Plan) -> None:
+def _weigh_evidence(model: Model, state: State, plan: Plan) -> None:
     """``Z(t) = psi(N, estimates)``, ``lambda*``, the witness, and the threshold without ``log(1/delta)``."""
     if state.info[READY] == 0:
         return
@@ -88,18 +125,18 @@ def weigh_evidence(model: Model, state: State, plan: Plan) -> None:
 
 
 @kernel
-def refresh_kernel(model: Model, state: State, plan: Plan) -> None:
+def _refresh(model: Model, state: State, plan: Plan) -> None:
     """Everything that is a function of counts and means, from scratch: after a load."""
     state.info[T] = state.counts.sum()
     for m in range(state.counts.shape[0]):
         if state.counts[m] > 0:
             _bring_arm_up_to_date(model, state, plan, m)
     _find_partition(state, plan)
-    weigh_evidence(model, state, plan)
+    _weigh_evidence(model, state, plan)
 
 
 @kernel
-def observe_kernel(model: Model, state: State, plan: Plan, m: int, statistic: Array) -> None:
+def _observe(model: Model, state: State, plan: Plan, m: int, statistic: Array) -> None:
     """Take in one sample of arm ``m`` (Algorithm 1, lines 9 to 14)."""
     state.counts[m] += 1
     state.info[T] += 1
@@ -109,45 +146,23 @@ def observe_kernel(model: Model, state: State, plan: Plan, m: int, statistic: Ar
     _find_partition(state, plan)
     if plan.codes[0] == EBC:
         ebc_step(model, state, plan.numbers[0], plan.codes[2])
-    weigh_evidence(model, state, plan)
+    _weigh_evidence(model, state, plan)
 
 
 @kernel
-def run_kernel(
-    model: Model,
-    state: State,
-    plan: Plan,
-    samples: Array,
-    used: Array,
-    max_samples: int,
-    levels: Array,
-    stopped_at: Array,
-    stopped_labels: Array,
-) -> int:
-    """Go on with a trial until every level is reached, the budget is used up, or an arm's block of samples is.
-
-    Parameters
-    ----------
-    samples : ndarray, shape (M, block, d)
-        The next sufficient statistics of each arm.
-    used : ndarray of int, shape (M,)
-        How many of them have been used.
-    levels : ndarray, shape (J,)
-        ``log(1/delta)`` for each delta; one trajectory serves all.
-    stopped_at : ndarray of int, shape (J,)
-        -1, or the number of samples at which the rule stopped for that delta.
-    stopped_labels : ndarray of int, shape (J, M)
-        The partition named then.
-    """
+def _run(model: Model, state: State, plan: Plan, trials: Trials, max_samples: int) -> int:
+    """Go on with a trial until every level is reached, the budget is used up, or an arm's block of samples is."""
+    samples, used = trials.samples, trials.used
+    levels, stopped_at = trials.levels, trials.stopped_at
     while True:
-        if state.info[READY] == 1 and state.info[AMBIGUOUS] == 0:
+        if state.info[READY] == 1 and state.info[AMBIGUOUS] == 0 and math.isfinite(state.values[EVIDENCE]):
             waiting = False
             for j in range(levels.shape[0]):
                 if stopped_at[j] >= 0:
                     continue
                 if state.values[EVIDENCE] - state.values[BASE] >= levels[j]:
                     stopped_at[j] = state.info[T]
-                    stopped_labels[j] = state.labels
+                    trials.stopped_labels[j] = state.labels
                 else:
                     waiting = True
             if not waiting:
@@ -157,7 +172,34 @@ def run_kernel(
         m = choose_kernel(model, state, plan.codes[0], plan.codes[2])
         if used[m] >= samples.shape[1]:
             return NEED_SAMPLES
-        observe_kernel(model, state, plan, m, samples[m, used[m]])
+        _observe(model, state, plan, m, samples[m, used[m]])
         used[m] += 1
         if math.isnan(state.values[EVIDENCE]):
             return BUDGET  # a user's own function failed: what it raised is raised after the kernel
+
+
+@kernel
+def engine_kernel(
+    model: Model,
+    state: State,
+    plan: Plan,
+    task: int,
+    arm: int,
+    statistic: Array,
+    trials: Trials,
+    max_samples: int,
+) -> int:
+    """The one entry from Python, so that everything is compiled together and once for each type of model.
+
+    ``OBSERVE`` takes in ``statistic`` of ``arm``; ``CHOOSE`` answers the next arm; ``REFRESH`` brings everything up to date; ``RUN`` goes
+    on with ``trials`` and answers why it came back.
+    """
+    if task == OBSERVE:
+        _observe(model, state, plan, arm, statistic)
+        return 0
+    if task == CHOOSE:
+        return choose_kernel(model, state, plan.codes[0], plan.codes[2])
+    if task == REFRESH:
+        _refresh(model, state, plan)
+        return 0
+    return _run(model, state, plan, trials, max_samples)

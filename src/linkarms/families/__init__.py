@@ -1,4 +1,4 @@
-"""Distributions of samples. One file a family; ``architecture``: what the rules need of each.
+"""Distributions of samples, and what the rules need of each.
 
 A family is given by name (``"gaussian"``), as an object (``Exponential(parameter="mean")``), or as a list with one for
 each arm. `ScalarFamily` is the base for a user's own.

@@ -59,6 +59,11 @@ class Family(ABC):
         """Numbers in a sample; None if the family does not fix it."""
         return None
 
+    @property
+    def n_arms(self) -> int | None:
+        """Number of arms, where the family holds something different for each; else None."""
+        return None
+
     @abstractmethod
     def row(self, n_features: int) -> Row:
         """The family as integer codes and numbers for the kernels."""

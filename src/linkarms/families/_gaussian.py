@@ -72,11 +72,12 @@ class Gaussian(Family):
         """Arm ``m``'s own covariance, where there is one for each."""
         if self.covariance is None or self.covariance.ndim < 3:
             return self
-        if m >= len(self.covariance):
-            raise InvalidInput(
-                f"there are {len(self.covariance)} covariances and no one for arm {m}; give one for each arm"
-            )
         return Gaussian(self.covariance[m])
+
+    @property
+    def n_arms(self) -> int | None:
+        """The number of arms, where there is a covariance for each."""
+        return len(self.covariance) if self.covariance is not None and self.covariance.ndim == 3 else None
 
     def to_dict(self) -> dict[str, Any]:
         """Name and covariance."""
@@ -119,7 +120,7 @@ class Bounded(Gaussian):
             self.low, self.high = (np.array(x, dtype=np.float64) for x in np.broadcast_arrays(low, high))
         except (TypeError, ValueError) as error:
             raise InvalidInput(
-                f"bounds low={low!r}, high={high!r} are not numbers of one shape ({error})"
+                f"bounds low={low!r}, high={high!r} are not numbers of one shape ({error}); give a number, or one for each feature"
             ) from error
         if self.low.ndim > 1 or not np.all(
             np.isfinite(self.low) & np.isfinite(self.high) & (self.low < self.high)

@@ -25,8 +25,8 @@ class Product(Family):
 
     Notes
     -----
-    The pair problem of a product has no closed form: stopping uses a lower bound that is safe and a little too small
-    (`linkarms.psi` says ``bound="dominating"``).
+    The pair problem of two coordinates is solved by a certified search. With three or more, stopping uses a lower bound that is
+    safe and a little too small (`linkarms.psi` says ``bound="dominating"``).
 
     Examples
     --------

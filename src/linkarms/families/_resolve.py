@@ -126,6 +126,10 @@ def resolve(family: FamilyLike, n_arms: int, n_features: int) -> ArmFamilies:
     """
     if isinstance(family, (str, Family)):
         shared = _one(family, n_features)
+        if shared.n_arms not in (None, n_arms):
+            raise InvalidInput(
+                f"there are {shared.n_arms} covariances for {n_arms} arms; give one for each arm"
+            )
         return ArmFamilies([_fit(shared.for_arm(m), n_features, m) for m in range(n_arms)], n_features)
     if not isinstance(family, Sequence):
         raise InvalidInput(
@@ -154,9 +158,16 @@ def _one(family: str | Family, n_features: int) -> Family:
 
 
 def _fit(family: Family, n_features: int, m: int) -> Family:
+    if family.n_arms is not None:
+        raise InvalidInput(
+            f"the family of arm {m} holds a covariance for each arm; give the list one covariance an arm"
+        )
     own = family.n_features
     if own is None or own == n_features:
         return family
+    if isinstance(family, Bounded) and own == 1:
+        # the same bounds for every coordinate; only the user can know that coordinates are independent
+        return Bounded(np.full(n_features, family.low), np.full(n_features, family.high), family.independent)
     if own == 1 and not isinstance(family, ScalarFamily):
         return Product([family] * n_features)
     raise InvalidInput(

@@ -51,31 +51,43 @@ def phi(x: float) -> float:
 
 
 @kernel
+def phi_ratio(value: float, base: float, change: float) -> float:
+    """``phi(value / base - 1)`` for positive ``base``, where ``change = value - base``.
+
+    Near one the change decides, which the caller knows better than the ratio; far away the ratio itself, whose logarithm keeps its
+    precision where ``value`` is tiny (``1 + x`` would not).
+    """
+    if abs(change) < 0.5 * base:
+        return phi(change / base)
+    ratio = value / base
+    return ratio - 1.0 - math.log(ratio) if ratio > 0.0 else math.inf
+
+
+@kernel
 def scalar_kl(code: int, par: float, address: int, theta: float, lam: float) -> float:
     """``KL(theta, lam)``; infinite where ``lam`` is outside the family's domain."""
     if code == GAUSSIAN:
         return (lam - theta) * (lam - theta) / (2.0 * par)
     if code == GAMMA_RATE:
-        return par * phi((lam - theta) / theta) if lam > 0.0 else math.inf
+        return par * phi_ratio(lam, theta, lam - theta) if lam > 0.0 else math.inf
     if code == GAMMA_MEAN:
-        return par * phi((theta - lam) / lam) if lam > 0.0 else math.inf
+        return par * phi_ratio(theta, lam, theta - lam) if lam > 0.0 else math.inf
     if code == BERNOULLI:
         if lam < 0.0 or lam > 1.0:
             return math.inf
-        up = theta * phi((lam - theta) / theta) if theta > 0.0 else 0.0
-        down = (1.0 - theta) * phi((theta - lam) / (1.0 - theta)) if theta < 1.0 else 0.0
         # at theta = 0 or 1 one of the two terms is gone, and with it the cancelling linear part
         if theta <= 0.0:
             return -math.log1p(-lam) if lam < 1.0 else math.inf
         if theta >= 1.0:
             return -math.log(lam) if lam > 0.0 else math.inf
-        return up + down
+        up = theta * phi_ratio(lam, theta, lam - theta)
+        return up + (1.0 - theta) * phi_ratio(1.0 - lam, 1.0 - theta, theta - lam)
     if code == POISSON:
         if lam < 0.0:
             return math.inf
         if theta <= 0.0:
             return lam
-        return theta * phi((lam - theta) / theta)
+        return theta * phi_ratio(lam, theta, lam - theta)
     return call_address(address, U_KL, theta, lam)
 
 

@@ -11,7 +11,7 @@ import math
 
 from linkarms._jit import Array, kernel
 from linkarms.families._model import CATEGORICAL, COVARIANCE, Model
-from linkarms.families._scalar import BERNOULLI, phi, scalar_estimate, scalar_fisher, scalar_kl
+from linkarms.families._scalar import BERNOULLI, phi_ratio, scalar_estimate, scalar_fisher, scalar_kl
 
 
 @kernel
@@ -39,7 +39,7 @@ def arm_kl(model: Model, m: int, theta: Array, lam: Array) -> float:
                 return math.inf
             # theta log(theta / lam) + lam - theta is non-negative and adds up to the KL where both sum to one
             if theta[i] > 0.0:
-                total += theta[i] * phi((lam[i] - theta[i]) / theta[i])
+                total += theta[i] * phi_ratio(lam[i], theta[i], lam[i] - theta[i])
             else:
                 total += lam[i]
         return total
@@ -110,8 +110,10 @@ def arm_shift_kl(model: Model, m: int, theta: Array, eps: float) -> float:
                 p, q = theta[i] + sign * eps, theta[d - 1] - sign * eps
                 if p < 0.0 or q < 0.0:
                     return math.inf
-                here = theta[i] * phi((p - theta[i]) / theta[i]) if theta[i] > 0.0 else p
-                last = theta[d - 1] * phi((q - theta[d - 1]) / theta[d - 1]) if theta[d - 1] > 0.0 else q
+                here = theta[i] * phi_ratio(p, theta[i], p - theta[i]) if theta[i] > 0.0 else p
+                last = (
+                    theta[d - 1] * phi_ratio(q, theta[d - 1], q - theta[d - 1]) if theta[d - 1] > 0.0 else q
+                )
                 worst = max(worst, here + last)
             total += worst
         return total
@@ -199,3 +201,24 @@ def kl_interval(
 def bernoulli_upper(p: float, level: float) -> float:
     """Largest ``q`` with binary ``KL(p, q) <= level``, rounded up."""
     return min(kl_interval(BERNOULLI, 1.0, 0, p, level, 1, 1e-10), 1.0)
+
+
+@kernel
+def arm_reach(model: Model, m: int, theta: Array, level: float) -> float:
+    """How far from ``theta`` a parameter of arm ``m`` can be whose divergence is at most ``level``; an upper bound."""
+    if model.codes[m, 0] == COVARIANCE:
+        return math.sqrt(2.0 * level * model.pars[m, 1])
+    total = 0.0
+    for i in range(theta.shape[0]):
+        if (
+            model.codes[m, 0] == CATEGORICAL
+        ):  # one probability against the rest is Bernoulli, and diverges less
+            code, par, address = BERNOULLI, 1.0, 0
+        else:
+            code, par, address = model.codes[m, i], model.pars[m, i], model.address[m, i]
+        up = kl_interval(code, par, address, theta[i], level, 1, 0.01) - theta[i]
+        down = theta[i] - kl_interval(code, par, address, theta[i], level, -1, 0.01)
+        total += max(up, down) ** 2
+    reach = math.sqrt(total)
+    # Pinsker: KL >= |x - p|^2 for probabilities
+    return min(reach, math.sqrt(level)) if model.codes[m, 0] == CATEGORICAL else reach

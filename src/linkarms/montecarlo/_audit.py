@@ -21,7 +21,7 @@ def error_lower_limit(errors: int, trials: int, confidence: float = 0.99) -> flo
     --------
     >>> from linkarms.montecarlo import error_lower_limit
     >>> error_lower_limit(0, 400), round(error_lower_limit(60, 400), 4)
-    (0.0, 0.1112)
+    (0.0, 0.1109)
     """
     from scipy import stats
 

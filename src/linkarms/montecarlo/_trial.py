@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms.engine import Engine
-from linkarms.engine._kernels import NEED_SAMPLES, run_kernel
+from linkarms.engine._kernels import NEED_SAMPLES, Trials
 from linkarms.problem import Problem
 from linkarms.sampling import SamplingRule
 from linkarms.stopping import StoppingRule
@@ -88,18 +88,9 @@ def run_trial(
         status = NEED_SAMPLES
         while status == NEED_SAMPLES:
             streams.refill()
-            status = run_kernel(
-                problem.arm_families.model,
-                engine.state,
-                engine.plan,
-                streams.samples,
-                streams.used,
-                max_samples,
-                levels,
-                stopped_at,
-                labels,
+            status = engine.run(
+                Trials(streams.samples, streams.used, levels, stopped_at, labels), max_samples
             )
-            problem.arm_families.raise_pending()
     else:
         _python_loop(engine, streams, deltas, max_samples, stopped_at, labels)
     seconds = time.perf_counter() - start

@@ -15,6 +15,12 @@ def project_simplex(x: Array) -> None:
     those that fall below, repeat; ``tau`` only grows, so at most M rounds are needed (few in practice), and nothing is sorted.
     """
     n = x.shape[0]
+    # a shift of all entries changes nothing; with the largest at zero, tau is negative and the largest always stays
+    largest = x[0]
+    for m in range(1, n):
+        largest = max(largest, x[m])
+    for m in range(n):
+        x[m] -= largest
     tau = -math.inf
     active = n
     while True:

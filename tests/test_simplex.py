@@ -1,0 +1,129 @@
+"""The projection onto the simplex against exact rational arithmetic and a quadratic program."""
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize
+
+from linkarms.sampling._simplex import project_simplex
+
+ULP = float(np.spacing(1.0))
+
+
+def exact_projection(x):
+    """``max(x - tau, 0)`` in rational numbers: tau from the largest k entries, for the largest k that stays positive."""
+    entries = [Fraction(v) for v in x]
+    total, tau = Fraction(0), None
+    for k, value in enumerate(sorted(entries, reverse=True), start=1):
+        total += value
+        if value > (total - 1) / k:
+            tau = (total - 1) / k
+    return np.array([float(max(v - tau, 0)) for v in entries])
+
+
+def projected(x):
+    out = np.array(x, dtype=float)
+    project_simplex(out)
+    return out
+
+
+def assert_projection(x, out):
+    scale = max(1.0, float(np.abs(x).max()))
+    assert np.all(out >= 0.0)
+    assert out.sum() == pytest.approx(1.0, abs=1e-13 * len(x) * scale)
+    assert out == pytest.approx(exact_projection(x), abs=1e-14 * len(x) * scale)
+
+
+@settings(deadline=None, max_examples=400, derandomize=True)
+@given(
+    st.lists(
+        st.one_of(st.floats(-3, 3), st.floats(-1e5, 1e5), st.floats(-1e-9, 1e-9)), min_size=1, max_size=12
+    )
+)
+def test_against_rational_arithmetic(x):
+    assert_projection(np.array(x), projected(x))
+
+
+@settings(deadline=None, max_examples=100, derandomize=True)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.integers(-2, 2))
+def test_equal_entries_and_ulps(steps, magnitude):
+    # entries that differ by a few units in the last place
+    x = 10.0**magnitude * (1 + ULP * np.round(4 * np.array(steps)))
+    assert_projection(x, projected(x))
+
+
+def test_against_a_quadratic_program():
+    rng = np.random.default_rng(2)
+    for n in (1, 2, 3, 7):
+        for x in rng.standard_normal((10, n)) * rng.choice([0.1, 1.0, 5.0], (10, 1)):
+            program = optimize.minimize(
+                lambda y, x=x: np.sum((y - x) ** 2),
+                np.full(n, 1 / n),
+                jac=lambda y, x=x: 2 * (y - x),
+                bounds=[(0, 1)] * n,
+                constraints={"type": "eq", "fun": lambda y: y.sum() - 1, "jac": np.ones_like},
+                method="SLSQP",
+                options={"ftol": 1e-14},
+            )
+            assert projected(x) == pytest.approx(program.x, abs=1e-6)
+
+
+def test_what_a_projection_does():
+    assert projected([0.2, 0.3, 0.5]) == pytest.approx([0.2, 0.3, 0.5], abs=1e-15)
+    assert projected([7.0]).tolist() == [1.0]
+    assert projected([-7.0]).tolist() == [1.0]
+    assert projected([5.0, -1.0]).tolist() == [1.0, 0.0]
+    assert projected([0.0] * 4).tolist() == [0.25] * 4
+    rng = np.random.default_rng(3)
+    for x in rng.standard_normal((50, 6)):
+        once = projected(x)
+        assert projected(once) == pytest.approx(once, abs=1e-15)
+        assert projected(x + 2.5) == pytest.approx(once, abs=1e-14)
+        assert projected(x[::-1])[::-1] == pytest.approx(once, abs=1e-15)
+
+
+HUGE = [
+    [1e17],
+    [-1e17],
+    [1e17, 1e17],
+    [1e17, 0.0],
+    [-1e17, -1e17, -1e17],
+    [1e300, 1e300, 0.0],
+    [1e308, 1e308],
+    [1e18, 1e18 * (1 - ULP), 1e18],
+    [2.0**53, 2.0**53 + 2.0, 2.0**53 - 1.0],
+    [-1e300, 1e-300, 0.5],
+    [1e16] * 40,
+    [5e-324, 0.0, -5e-324],
+    [1.7e308, -1.7e308],
+]
+
+
+def test_huge_entries_end_and_stay_on_the_simplex():
+    # in a process of its own, because a projection that does not end cannot be interrupted
+    program = (
+        "import json, sys, numpy as np\n"
+        "from linkarms.sampling._simplex import project_simplex\n"
+        "for x in json.loads(sys.argv[1]):\n"
+        "    y = np.array(x)\n"
+        "    project_simplex(y)\n"
+        "    print(json.dumps(y.tolist()), flush=True)\n"
+    )
+    command = [sys.executable, "-c", program, json.dumps(HUGE)]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        output = run.stdout
+    except subprocess.TimeoutExpired as stuck:
+        output = (stuck.stdout or b"").decode()
+    found = [np.array(json.loads(line)) for line in output.splitlines()]
+    assert len(found) == len(HUGE), f"stuck at {HUGE[len(found)]}"
+    for x, y in zip(HUGE, found, strict=True):
+        assert np.all(y >= 0.0)
+        assert y.sum() == pytest.approx(1.0, abs=1e-12), x
+        assert y == pytest.approx(exact_projection(x), abs=1e-12), x
