@@ -53,7 +53,7 @@ def _announce(cached: bool) -> None:
         return
     _announced = True
     again = "this happens once" if cached else "no writable cache was found, so every process has to do it"
-    print(f"linkarms: compiling, about half a minute ({again})", file=sys.stderr, flush=True)
+    print(f"linkarms: compiling, half a minute to two minutes ({again})", file=sys.stderr, flush=True)
 
 
 class _StampedCache(caching.FunctionCache):

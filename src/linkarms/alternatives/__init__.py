@@ -1,4 +1,4 @@
-"""The alternatives to a partition: psi, the cheapest one and its certificate (math.md 2)."""
+"""The alternatives to a partition: psi, the cheapest one and its certificate."""
 
 from linkarms.alternatives._psi import Psi, is_alternative, psi, solve_psi
 

@@ -1,4 +1,4 @@
-"""The pair problem in two dimensions, for any family: a certified search over the direction of the intra pair (math.md 2.1).
+"""The pair problem in two dimensions, for any family: a certified search over the direction of the intra pair.
 
 ``lambda`` obeys ``|lambda_u - lambda_v| >= |lambda_a - lambda_b|`` iff for some unit vector ``e``
 ``e.(lambda_u - lambda_v) >= |lambda_a - lambda_b|``. For all directions within an angle ``alpha`` of ``e`` together this implies

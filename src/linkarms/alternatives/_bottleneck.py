@@ -1,4 +1,4 @@
-"""psi: the cheapest way to another partition, by the bottleneck of math.md 2.2.
+"""psi: the cheapest way to another partition, by the bottleneck of docs/how-it-works.md.
 
 ``psi = min over clusters k and inter pairs (a,b) of the smallest edge of a maximum spanning tree of D_k with edge weights
 cost(u,v; a,b)``. How one ``cost`` is found depends on the type of the model; see ``_pair.py``.
@@ -15,7 +15,7 @@ from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH, fill_reach, pair_c
 from linkarms.families._model import Model
 from linkarms.families._vector import arm_kl, arm_variance
 
-#: Weights below this share of the largest are raised to it; the limits of all formulas are then right (math.md 2.1).
+#: Weights below this share of the largest are raised to it; the limits of all formulas are then right.
 FLOOR = 1e-12
 
 

@@ -1,4 +1,4 @@
-"""The pair problem for Gaussians with full covariances: an eigenvalue problem and one root (math.md 2.1)."""
+"""The pair problem for Gaussians with full covariances: an eigenvalue problem and one root."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pair problem for any other family in d >= 2: a safe lower bound (math.md 2.1, last paragraph).
+"""The pair problem for any other family in d >= 2: a safe lower bound.
 
 Every ``lambda`` that costs at most ``c`` keeps arm ``m`` where ``KL_m <= c / w_m``. There the KL is at least a quadratic,
 ``KL(theta, lambda) >= (lambda - theta)' V^-1 (lambda - theta) / 2``, and the Gaussian problem with covariance ``V`` is a lower

@@ -1,4 +1,4 @@
-"""The pair problem for Gaussians with one variance per arm: closed forms (math.md 2.1).
+"""The pair problem for Gaussians with one variance per arm: closed forms.
 
 Intra pair ``(u, v)``, inter pair ``(a, b)``; if they share an arm it is ``u = a``. ``inv[m] = variance_m / w_m``.
 """

@@ -1,4 +1,4 @@
-"""Separable costs under one linear constraint: a concave dual in one multiplier (math.md 2.1, one-dimensional families).
+"""Separable costs under one linear constraint: a concave dual in one multiplier.
 
 Minimise ``sum_m w_m KL(theta_m, lambda_m)`` subject to ``sum_m kappa_m lambda_m >= 0``, each ``lambda_m`` a number. The few
 numbers that move are held in two work arrays with one row each: ``box`` (columns THETA, W, KAPPA, CAP, LAM, PAR) and ``which``
@@ -127,7 +127,7 @@ def _dual_value(box: Array, which: Array, n: int) -> float:
 
 @kernel
 def _beyond(box: Array, which: Array, n: int, j: int, level: float) -> float:
-    """Arm ``j`` beyond its inflection, the others before theirs: a certified lower bound of the minimum (math.md 2.1).
+    """Arm ``j`` beyond its inflection, the others before theirs: a certified lower bound of the minimum.
 
     ``f(x)``, the cost of arm ``j`` at ``x``, is increasing and concave there; ``g(x)``, the cost of the others given ``x``, is
     decreasing and convex, with slope ``-mu kappa_j``. So between two points ``f`` lies above its chord and ``g`` above its

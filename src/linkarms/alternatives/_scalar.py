@@ -1,4 +1,4 @@
-"""The pair problem for arms with one parameter each: a linear constraint for each sign of the intra pair (math.md 2.1)."""
+"""The pair problem for arms with one parameter each: a linear constraint for each sign of the intra pair."""
 
 from __future__ import annotations
 

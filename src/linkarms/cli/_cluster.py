@@ -65,7 +65,7 @@ def cluster(
       --stopping paper --theta -9,9 --out clusters.png
 
     - linkarms cluster clicks.csv --arm page --value clicked -k 2 --family bernoulli
-      --stopping paper --theta 0.01,0.99 --no-replace --json
+      --stopping paper --theta 0.02,0.98 --no-replace --json
     """
     import linkarms as la
 

@@ -93,7 +93,7 @@ def scalar_kl(code: int, par: float, address: int, theta: float, lam: float) -> 
 
 @kernel
 def scalar_step(code: int, par: float, address: int, theta: float, slope: float) -> float:
-    """The one-arm step of the pair problem: ``argmin over lam of KL(theta, lam) - slope lam`` (math.md 2.1).
+    """The one-arm step of the pair problem: ``argmin over lam of KL(theta, lam) - slope lam``.
 
     Where the KL is convex only up to an inflection, the minimum is over the part before it, so that the step is
     increasing in ``slope``. Infinite at or beyond `scalar_slope_limit`.

@@ -1,4 +1,4 @@
-"""The sampling rules that ship with the package, compiled: which arm next, and EBC's step (math.md 3)."""
+"""The sampling rules that ship with the package, compiled: which arm next, and EBC's step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper's threshold, compiled (math.md 3)."""
+"""The paper's threshold, compiled."""
 
 from __future__ import annotations
 
