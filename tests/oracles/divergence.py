@@ -15,6 +15,7 @@ A family is a plain dict, so that it can be stored as JSON::
 
 import numpy as np
 
+TINY = 1e-18  # in place of a parameter 0, whose divergence is linear: its gradient would be 0 / 0
 SPREAD_FLOOR = 0.05  # a scale for variables whose variance vanishes at the edge of the domain
 SERIES = [0.0, 0.0] + [(-1.0) ** k / k for k in range(2, 15)]
 
@@ -125,7 +126,7 @@ class Cost:
             if spec["name"] == "categorical":
                 groups["count"] += range(m * d, (m + 1) * d)
                 self.simplex.append(np.arange(m * d, (m + 1) * d))
-                self.low[here], self.high[here] = 1e-12, 1.0
+                self.low[here], self.high[here] = np.where(theta[m] > 0.0, 1e-12, TINY), 1.0
                 spread = np.diag([variance({"name": "bernoulli"}, t) for t in theta[m]])
             elif parts is None:
                 spread = covariance(spec, d)
@@ -140,7 +141,7 @@ class Cost:
                     kind = "unit" if unit else "count" if s["name"] == "poisson" else s["parameter"]
                     groups[kind].append(j)
                     factor[j] *= s.get("shape", 1.0)
-                    self.low[j] = 1e-9 * self.theta[j] if self.theta[j] > 0 else 1e-14
+                    self.low[j] = 1e-9 * self.theta[j] if self.theta[j] > 0 else TINY
                     if unit:
                         self.high[j] = 1.0 - max(1e-9 * (1.0 - self.theta[j]), 1e-14)
                     if kind == "mean":
