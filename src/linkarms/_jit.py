@@ -22,7 +22,7 @@ import numba
 from numba.core import caching
 from numpy.typing import NDArray
 
-__all__ = ["KERNEL_OPTIONS", "Array", "kernel", "kernel_digest"]
+__all__ = ["KERNEL_OPTIONS", "Array", "inlined", "kernel", "kernel_digest"]
 
 #: An array inside kernels; its element type is numba's to infer.
 Array: TypeAlias = NDArray[Any]
@@ -79,6 +79,15 @@ class _NoCache(caching.NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> None:
         _announce(cached=False)
+
+
+def inlined(function: F) -> F:
+    """A `kernel` that is copied into its callers instead of being compiled by itself.
+
+    LLVM optimises a kernel together with all that it calls, again at every level of calls. So whatever stands between the one entry
+    kernel and the costly formulas, and is called in one or two places, is better copied: the time to compile halves.
+    """
+    return numba.njit(inline="always", **KERNEL_OPTIONS)(function)  # type: ignore[no-any-return]
 
 
 def kernel(function: F) -> F:

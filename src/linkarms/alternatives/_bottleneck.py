@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from linkarms._jit import Array, kernel
+from linkarms._jit import Array, inlined, kernel
 from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH, fill_reach, pair_cost, pair_solution
 from linkarms.families._model import Model
 from linkarms.families._vector import arm_kl, arm_variance
@@ -19,7 +19,7 @@ from linkarms.families._vector import arm_kl, arm_variance
 FLOOR = 1e-12
 
 
-@kernel
+@inlined
 def _oriented_cost(
     model: Model,
     theta: Array,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms._jit import Array, kernel
+from linkarms._jit import Array, inlined, kernel
 from linkarms.alternatives._bottleneck import psi_kernel
 from linkarms.families._model import Model
 from linkarms.families._vector import arm_estimate
@@ -79,7 +79,7 @@ def no_trials(n_arms: int, n_features: int) -> Trials:
     )
 
 
-@kernel
+@inlined
 def _bring_arm_up_to_date(model: Model, state: State, plan: Plan, m: int) -> None:
     """Estimate, distances and penalty of arm ``m`` from its count and mean."""
     arm_estimate(model, m, state.means[m], plan.box, state.theta[m])
@@ -90,7 +90,7 @@ def _bring_arm_up_to_date(model: Model, state: State, plan: Plan, m: int) -> Non
         )
 
 
-@kernel
+@inlined
 def _find_partition(state: State, plan: Plan) -> None:
     state.info[READY] = 1
     for m in range(state.counts.shape[0]):
@@ -101,7 +101,7 @@ def _find_partition(state: State, plan: Plan) -> None:
         state.info[AMBIGUOUS] = 1 if ambiguous else 0
 
 
-@kernel
+@inlined
 def _weigh_evidence(model: Model, state: State, plan: Plan) -> None:
     """``Z(t) = psi(N, estimates)``, ``lambda*``, the witness, and the threshold without ``log(1/delta)``."""
     if state.info[READY] == 0:
@@ -124,7 +124,7 @@ def _weigh_evidence(model: Model, state: State, plan: Plan) -> None:
     state.values[BASE] = base
 
 
-@kernel
+@inlined
 def _refresh(model: Model, state: State, plan: Plan) -> None:
     """Everything that is a function of counts and means, from scratch: after a load."""
     state.info[T] = state.counts.sum()
@@ -135,7 +135,7 @@ def _refresh(model: Model, state: State, plan: Plan) -> None:
     _weigh_evidence(model, state, plan)
 
 
-@kernel
+@inlined
 def _observe(model: Model, state: State, plan: Plan, m: int, statistic: Array) -> None:
     """Take in one sample of arm ``m`` (Algorithm 1, lines 9 to 14)."""
     state.counts[m] += 1
@@ -149,7 +149,7 @@ def _observe(model: Model, state: State, plan: Plan, m: int, statistic: Array) -
     _weigh_evidence(model, state, plan)
 
 
-@kernel
+@inlined
 def _run(model: Model, state: State, plan: Plan, trials: Trials, max_samples: int) -> int:
     """Go on with a trial until every level is reached, the budget is used up, or an arm's block of samples is."""
     samples, used = trials.samples, trials.used

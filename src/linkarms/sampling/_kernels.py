@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from linkarms._jit import Array, kernel
+from linkarms._jit import Array, inlined, kernel
 from linkarms.alternatives._bottleneck import psi_kernel
 from linkarms.families._model import Model
 from linkarms.sampling._simplex import project_simplex
@@ -25,7 +25,7 @@ def _fewest(n: Array) -> int:
     return best
 
 
-@kernel
+@inlined
 def choose_kernel(model: Model, state: State, rule: int, n_clusters: int) -> int:
     """The next arm: forced exploration first, then the rule. Ties break by index.
 
@@ -71,7 +71,7 @@ def choose_kernel(model: Model, state: State, rule: int, n_clusters: int) -> int
     return best
 
 
-@kernel
+@inlined
 def ebc_step(model: Model, state: State, step: float, n_clusters: int) -> None:
     """EBC's ascent: ``w(t) = projection of w(t-1) + eta g``, ``eta = step / sqrt(t)``, ``g`` the gradient of psi at ``w(t-1)``."""
     w = state.vectors[W]
