@@ -92,7 +92,7 @@ def test_zero_weights_cost_nothing_and_keep_a_gradient(family):
 
 
 def test_zero_weight_arms_share_the_gap_equally():
-    # math.md 2.1: KL_m = (gap / number of weightless arms)^2 / 2
+    # KL_m = (gap / number of weightless arms)^2 / 2
     p = la.psi([1, 1, 0, 0], [[0, 0], [0, 1], [8, 0], [8, 4]], 3)
     assert p.witness == (0, 1, 2, 3)
     np.testing.assert_allclose(p.kl, [0, 0, 9 / 8, 9 / 8], atol=1e-9)

@@ -236,7 +236,7 @@ def test_per_arm_covariance_and_bounds():
     shift = one.alternative - np.array(means)
     wanted = [s @ np.linalg.solve(c, s) / 2 for s, c in zip(shift, each, strict=True)]
     assert one.kl == pytest.approx(wanted, rel=1e-9)
-    # math.md 5: (b-a)^2/4 for one coordinate, their sum for dependent ones, the diagonal for independent ones
+    # (b-a)^2/4 for one coordinate, their sum for dependent ones, the diagonal for independent ones
     assert bounded(-1, 3).kl(0.0, 1.0) == pytest.approx(1 / 8)
     assert bounded([0, 0], [1, 2]).kl([0, 0], [0.3, 0.4]) == pytest.approx(0.25 / (2 * 1.25))
     independent = bounded([0, 0], [1, 2], independent=True)

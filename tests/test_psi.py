@@ -135,7 +135,7 @@ def test_the_branch_of_the_mean_that_starts_at_the_estimate_would_overestimate()
 
 
 def test_a_covariance_where_alternating_finds_a_local_solution_only():
-    # math.md 2.1: alternating gives 0.281 from every start, the truth is 0.092
+    # alternating gives 0.281 from every start, the truth is 0.092
     theta = np.array([[0, 0.25], [0, -0.25], [20, 1.0], [20, -1.0]])
     p = la.psi(np.ones(4), theta, 3, f.Gaussian([9.0, 1.0]))
     assert p.exact

@@ -30,7 +30,7 @@ def test_inner_mass_against_quadrature():
 
 
 def beta(arms, epsilon, volume, delta):
-    """math.md 3, as it stands there; an arm is (N, theta_hat, KL, largest eigenvalue of I, directions e_i)."""
+    """the paper's beta, term by term; an arm is (N, theta_hat, KL, largest eigenvalue of I, directions e_i)."""
     m, d = len(arms), arms[0][4].shape[1]
     total = math.log(1 / delta) + m * d * math.log(volume ** (1 / d) / math.sqrt(2 * math.pi))
     for n, theta, kl, information, directions in arms:

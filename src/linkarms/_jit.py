@@ -32,18 +32,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 #: Divisions by zero give inf, as in NumPy; kernels run without the interpreter's lock.
 KERNEL_OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
 
+#: Rooms that stand on top of the kernels, so that an edit of theirs compiles nothing again.
+_WITHOUT_KERNELS = ("arms", "cli", "plots")
+
 _announced = False
 
 
 @functools.cache
 def kernel_digest() -> str:
-    """Digest of the sources of all kernels: every module of the package that imports this one."""
+    """Digest of the sources of all kernels, and of all constants that are compiled into them: every module they can import."""
     root = Path(__file__).parent
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(root.rglob("*.py")):
-        source = path.read_bytes()
-        if b"_jit import" in source or path.name == "_jit.py":
-            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + source)
+        place = path.relative_to(root)
+        if place.parts[0] not in _WITHOUT_KERNELS:
+            digest.update(place.as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 

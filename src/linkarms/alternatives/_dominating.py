@@ -147,8 +147,8 @@ def dominating_pair(
     for _ in range(6):
         for i in range(n):
             _fill_covariance(model, arms[i], theta[arms[i]], upper / weights[i], basis, covariance[i])
-        if not np.all(np.isfinite(covariance)):
-            break  # an arm may go anywhere at this price
+        if not _well_scaled(covariance, weights):
+            break  # at this price an arm may go nearly anywhere: nothing is known
         moved = small.copy()
         value = covariance_pair(small, covariance, weights, 0, 1, last, 2, moved, True)
         best = max(best, min(value, upper))
@@ -172,6 +172,17 @@ def dominating_pair(
         upper = cost
         point[:n] = trial
     return best, upper
+
+
+@kernel
+def _well_scaled(covariance: Array, weights: Array) -> bool:
+    """Whether the variances are finite and of comparable size, so that the eigenvalue problem can be trusted."""
+    smallest, largest = math.inf, 0.0
+    for i in range(covariance.shape[0]):
+        for k in range(covariance.shape[1]):
+            variance = covariance[i, k, k] / weights[i]
+            smallest, largest = min(smallest, variance), max(largest, variance)
+    return largest < 1e12 * smallest
 
 
 @kernel

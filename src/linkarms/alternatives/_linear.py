@@ -161,10 +161,8 @@ def _beyond(box: Array, which: Array, n: int, j: int, level: float) -> float:
         x1, f1, g1, s1 = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
         x2, f2, g2, s2 = stack[depth, 4], stack[depth, 5], stack[depth, 6], stack[depth, 7]
         bound = _interval_bound(x1, f1, g1, s1, x2, f2, g2, s2)
-        if bound >= level:
-            lower = min(lower, bound)
-            continue
-        if bound >= upper * (1.0 - GAP) or x2 - x1 <= 1e-12 * x2 or depth > 58:
+        # (a bound that is no number, from a user's function that failed, ends the search as well)
+        if not (bound < level and bound < upper * (1.0 - GAP)) or x2 - x1 <= 1e-12 * x2 or depth > 58:
             lower = min(lower, bound)
             continue
         x = 0.5 * (x1 + x2) if x2 < 4.0 * x1 else math.sqrt(x1 * x2)

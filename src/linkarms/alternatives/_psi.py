@@ -100,8 +100,8 @@ def solve_psi(
     if found[0] < 0:  # K = 1 or K = M
         return Psi(math.inf, lam, kl, True, "none", None, ambiguous)
     cost = float(weights @ np.where(weights > 0.0, kl, 0.0))
-    solved = (
-        cost <= value * (1.0 + 1e-7) + 1e-300
+    solved = cost <= value * (1.0 + 1e-7) + 1e-20 * float(
+        weights.sum()
     )  # the pair problem; elsewhere the value is only a lower bound of it
     exact = solved and is_alternative(lam, labels)
     # in d >= 3 the alternative of a vector family need not obey its own constraint

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -54,29 +54,37 @@ def check_family(family: Family, parameters: Iterable[float], *, samples: int = 
 
     model, _, done = one_arm(family, points[0])
     row = model.codes[0, 0], model.pars[0, 0], model.address[0, 0]
+
+    def ask(function: Callable[..., float], *numbers: float) -> float:
+        value = float(function(*row, *numbers))
+        done()  # an exception of the family's own function is raised here
+        return value
+
     for theta in points:
-        fisher = scalar_fisher(*row, theta)
+        fisher = ask(scalar_fisher, theta)
+        if not 0.0 < fisher < math.inf:
+            raise InvalidInput(f"{family.name}.fisher at {theta:g} gives {fisher:g}; it must be positive")
         h = 1e-3 / math.sqrt(fisher)
-        agree("kl (at its own parameter)", theta, scalar_kl(*row, theta, theta), 0.0, 1e-12)
-        curvature = (scalar_kl(*row, theta, theta + h) + scalar_kl(*row, theta, theta - h)) / (h * h)
+        agree("kl (at its own parameter)", theta, ask(scalar_kl, theta, theta), 0.0, 1e-12)
+        curvature = (ask(scalar_kl, theta, theta + h) + ask(scalar_kl, theta, theta - h)) / (h * h)
         agree("fisher (against the curvature of kl)", theta, fisher, curvature, 1e-3 * fisher)
-        agree("step (at slope 0)", theta, scalar_step(*row, theta, 0.0), theta, 1e-9 * (1 + abs(theta)))
-        limit = min(scalar_slope_limit(*row, theta), math.sqrt(fisher))
+        agree("step (at slope 0)", theta, ask(scalar_step, theta, 0.0), theta, 1e-9 * (1 + abs(theta)))
+        limit = min(ask(scalar_slope_limit, theta), math.sqrt(fisher))
         for slope in (-0.5 * math.sqrt(fisher), 0.02 * limit, 0.1 * limit):
-            lam = scalar_step(*row, theta, slope)
-            if lam >= scalar_inflection(*row, theta):
+            lam = ask(scalar_step, theta, slope)
+            if lam >= ask(scalar_inflection, theta):
                 continue
-            here = scalar_kl(*row, theta, lam) - slope * lam
+            here = ask(scalar_kl, theta, lam) - slope * lam
             for other in (lam + h, lam - h):
-                if scalar_kl(*row, theta, other) - slope * other < here - 1e-9 * (1 + abs(here)):
+                if not ask(scalar_kl, theta, other) - slope * other >= here - 1e-9 * (1 + abs(here)):
                     raise InvalidInput(
-                        f"{family.name}.step at {theta:g}, slope {slope:g}, gives {lam:.8g}, no minimum"
+                        f"{family.name}.step at {theta:g}, slope {slope:g}, gives {lam:.8g}, which is no minimum; it must solve "
+                        "d kl / d lam = slope"
                     )
         values = family.draw(np.random.default_rng(seed), np.array([theta]), samples)
         if values.shape != (samples, 1) or not np.all(family.contains(values)):
             raise InvalidInput(
-                f"{family.name}.draw at {theta:g} does not give ({samples}, 1) samples in the support"
+                f"{family.name}.draw at {theta:g} must give an array of shape ({samples}, 1) with samples in the support"
             )
         estimate = float(family.mle(family.statistics(values).mean(axis=0))[0])
         agree("estimate (from many draws)", theta, estimate, theta, 6.0 / math.sqrt(samples * fisher) + 1e-9)
-        done()

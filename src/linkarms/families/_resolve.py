@@ -97,10 +97,12 @@ class ArmFamilies:
         return bool(self._tables)
 
     def raise_pending(self) -> None:
-        """Raise what a user's own function raised inside a kernel."""
-        for table in self._tables:
-            for callback in table.callbacks:
-                callback.raise_pending()
+        """Raise the first exception of a user's own functions inside a kernel, and forget the others."""
+        failed = [c for table in self._tables for c in table.callbacks if c.pending is not None]
+        for callback in failed[1:]:
+            callback.pending = None
+        for callback in failed[:1]:
+            callback.raise_pending()
 
     def check_parameters(self, parameters: Array) -> None:
         """Raise `InvalidInput` unless row ``m`` is a parameter of family ``m``."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from linkarms._jit import Array, kernel
 
 
@@ -11,33 +13,32 @@ from linkarms._jit import Array, kernel
 def project_simplex(x: Array) -> None:
     """Replace ``x``, shape (M,), by the nearest point with non-negative entries that add up to one.
 
-    The projection is ``max(x - tau, 0)``. Michelot's algorithm: take the ``tau`` that makes the entries above it sum to one, drop
-    those that fall below, repeat; ``tau`` only grows, so at most M rounds are needed (few in practice), and nothing is sorted.
+    The projection is ``max(x - tau, 0)``. Michelot's algorithm: take the ``tau`` that makes the entries still in the race add up to one,
+    drop those that are not above it, repeat until none is dropped: at most M rounds (few in practice), and nothing is sorted. What is
+    dropped stays out, whatever rounding says later. Infinite entries share everything.
     """
     n = x.shape[0]
-    # a shift of all entries changes nothing; with the largest at zero, tau is negative and the largest always stays
     largest = x[0]
     for m in range(1, n):
         largest = max(largest, x[m])
+    # a shift of all entries changes nothing; with the largest at zero, tau is negative and the largest always stays
     for m in range(n):
-        x[m] -= largest
+        x[m] = 0.0 if x[m] == largest else x[m] - largest
+    inside = np.ones(n, dtype=np.bool_)
     tau = -math.inf
-    active = n
-    while True:
+    dropped = True
+    while dropped:
         total = 0.0
         count = 0
         for m in range(n):
-            if x[m] > tau:
+            if inside[m]:
                 total += x[m]
                 count += 1
         tau = (total - 1.0) / count
-        if count == active and tau > -math.inf:
-            left = 0
-            for m in range(n):
-                if x[m] > tau:
-                    left += 1
-            if left == count:
-                break
-        active = count
+        dropped = False
+        for m in range(n):
+            if inside[m] and x[m] <= tau:
+                inside[m] = False
+                dropped = True
     for m in range(n):
-        x[m] = max(x[m] - tau, 0.0)
+        x[m] = max(x[m] - tau, 0.0) if inside[m] else 0.0

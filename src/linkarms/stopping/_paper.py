@@ -89,12 +89,13 @@ class Paper(StoppingRule):
     def threshold(self, view: View, delta: float) -> float:
         """``beta(delta, t)``."""
         volume = self.log_volume(view.families)
-        parts = (
+        parts = [
             _kernels.paper_penalty(
                 view.families.model, m, np.array(view.estimates[m]), int(n), self.epsilon, volume
             )
             for m, n in enumerate(view.counts)
-        )
+        ]
+        view.families.raise_pending()
         return math.fsum(parts) - math.log(delta)
 
     def eta(self, view: View, epsilon: float) -> float:
@@ -103,6 +104,7 @@ class Paper(StoppingRule):
             arm_shift_kl(view.families.model, m, np.array(view.estimates[m]), epsilon)
             for m in range(view.n_arms)
         ]
+        view.families.raise_pending()
         return float(np.dot(view.counts, shifts)) / view.t
 
     def diagnose(self, view: View) -> str | None:
