@@ -137,7 +137,7 @@ def test_max_samples_ends_the_run_without_a_promise():
     r = c.result()
     assert c.done
     assert not r.stopped
-    assert "max_samples=20 is used up: no promise" in r.reason
+    assert "no promise: max_samples=20 is used up" in r.reason
 
 
 def test_what_is_told_after_the_stop_is_kept_and_changes_nothing():

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkarms._dump import damage_named, dumped_families, dumped_rule, read_dump, write_dump
 from linkarms._validate import check_delta, check_integer, check_n_clusters
 from linkarms.engine import Engine
-from linkarms.errors import InvalidDump, InvalidInput, InvalidSample, LinkarmsError, UnknownArm
-from linkarms.families import ArmFamilies, Family, FamilyLike, from_dict, resolve
+from linkarms.errors import InvalidInput, InvalidSample, UnknownArm
+from linkarms.families import ArmFamilies, FamilyLike, resolve
 from linkarms.problem import arm_names
 from linkarms.result import Result, Witness
 from linkarms.sampling import SamplingRule, resolve_sampling, sampling_from_dict
@@ -20,8 +20,6 @@ from linkarms.state import copy_state
 from linkarms.stopping import StoppingRule, resolve_stopping, stopping_from_dict
 
 __all__ = ["BanditClusterer"]
-
-_FORMAT, _VERSION = "linkarms-clusterer", 1
 
 
 class _Source(Protocol):
@@ -242,12 +240,13 @@ class BanditClusterer:
             raise InvalidSample(
                 f"the sample of arm {arm!r} has shape {x.shape}; give {d} number(s), one for each feature"
             )
+        shown = x.tolist() if d > 1 else float(x[0])
         if not np.all(np.isfinite(x)):
-            raise InvalidSample(f"the sample {value!r} of arm {arm!r} is not finite; leave such samples out")
+            raise InvalidSample(f"the sample {shown} of arm {arm!r} is not finite; leave such samples out")
         family = self.families.families[self._index[arm]]
         if not family.contains(x[None])[0]:
             raise InvalidSample(
-                f"the sample {value!r} of arm {arm!r} is outside the support of the {family.name} family; it takes {family.support}"
+                f"the sample {shown} of arm {arm!r} is outside the support of the {family.name} family; it takes {family.support}"
             )
         return x
 
@@ -320,11 +319,11 @@ class BanditClusterer:
             return f"stopped: the clusters are wrong with probability at most {self.delta:g}"
         missing = [name for name, n in zip(self.arms, engine.state.counts, strict=True) if n == 0]
         if self._closed is not None:
-            start = f"{self._closed}: no promise"
+            start = f"no promise: {self._closed}"
         elif self.done:
-            start = f"max_samples={self.max_samples} is used up: no promise"
+            start = f"no promise: max_samples={self.max_samples} is used up"
         else:
-            start = "still running: no promise yet"
+            start = "no promise yet: still running"
         if missing:
             return f"{start}; {len(missing)} arm(s) have no sample, the first is {missing[0]!r}"
         if engine.ambiguous:
@@ -336,27 +335,26 @@ class BanditClusterer:
 
     def dump(self) -> str:
         """The whole run as versioned plain JSON, from which `load` goes on exactly where it was."""
-        data = {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "arms": list(self.arms),
-            "n_clusters": self.n_clusters,
-            "n_features": self.n_features,
-            "delta": self.delta,
-            "max_samples": self.max_samples,
-            "families": self.families.to_list(),
-            "sampling": self._engine.sampling.to_dict(),
-            "stopping": self._engine.stopping.to_dict(),
-            "stopped": self._stopped,
-            "closed": self._closed,
-            "late": self.late,
-            "state": self._engine.to_dict(),
-        }
         if not all(isinstance(a, (str, int, float)) for a in self.arms):
             raise InvalidInput(
                 "the arms' names are not all strings or numbers, so that they cannot be dumped; rename them"
             )
-        return json.dumps(data, allow_nan=False)
+        return write_dump(
+            {
+                "arms": list(self.arms),
+                "n_clusters": self.n_clusters,
+                "n_features": self.n_features,
+                "delta": self.delta,
+                "max_samples": self.max_samples,
+                "families": self.families.to_list(),
+                "sampling": self._engine.sampling.to_dict(),
+                "stopping": self._engine.stopping.to_dict(),
+                "stopped": self._stopped,
+                "closed": self._closed,
+                "late": self.late,
+                "state": self._engine.to_dict(),
+            }
+        )
 
     @classmethod
     def load(
@@ -375,52 +373,21 @@ class BanditClusterer:
         family, sampling, stopping : optional
             A user's own classes, which a dump names and does not contain.
         """
-        data = _parse(blob)
-        try:
-            return cls._from_data(data, family, sampling, stopping)
-        except InvalidDump:
-            raise
-        except (LinkarmsError, KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidDump(
-                f"the dump is damaged ({type(error).__name__}: {error}); use an intact one"
-            ) from error
-
-    @classmethod
-    def _from_data(
-        cls,
-        data: dict[str, Any],
-        family: FamilyLike | None,
-        sampling: SamplingRule | None,
-        stopping: StoppingRule | None,
-    ) -> BanditClusterer:
-        given = [family] if isinstance(family, Family) else [f for f in family or [] if isinstance(f, Family)]
-        custom = {f.name: f for f in given}
-        made: dict[str, Family] = {}  # arms that share a family share the object again
-        families = [
-            made.setdefault(json.dumps(s, sort_keys=True), from_dict(s, custom)) for s in data["families"]
-        ]
-        rule = sampling or sampling_from_dict(data["sampling"])
-        stop = stopping or stopping_from_dict(data["stopping"])
-        for found, what in ((rule, "sampling"), (stop, "stopping")):
-            if found is None or found.name != data[what]["name"]:
-                name = data[what].get("name")
-                raise InvalidDump(
-                    f"the dump uses the {what} rule {name!r}, which is not part of linkarms; call load(blob, {what}=...)"
-                )
-        assert rule is not None
-        self = cls(
-            data["n_clusters"],
-            data["arms"],
-            n_features=data["n_features"],
-            family=families,
-            delta=data["delta"],
-            sampling=rule,
-            stopping=stop,
-            max_samples=data["max_samples"],
-        )
-        self._engine.restore(data["state"])
-        self._stopped, self._closed = bool(data["stopped"]), data["closed"]
-        self.late = [(name, list(value)) for name, value in data["late"]]
+        data = read_dump(blob)
+        with damage_named():
+            self = cls(
+                data["n_clusters"],
+                data["arms"],
+                n_features=data["n_features"],
+                family=dumped_families(data["families"], family),
+                delta=data["delta"],
+                sampling=dumped_rule(data["sampling"], "sampling", sampling, sampling_from_dict),
+                stopping=dumped_rule(data["stopping"], "stopping", stopping, stopping_from_dict),
+                max_samples=data["max_samples"],
+            )
+            self._engine.restore(data["state"])
+            self._stopped, self._closed = bool(data["stopped"]), data["closed"]
+            self.late = [(name, list(value)) for name, value in data["late"]]
         return self
 
     def __repr__(self) -> str:
@@ -428,20 +395,3 @@ class BanditClusterer:
             f"BanditClusterer({len(self.arms)} arms, {self.n_clusters} clusters, delta={self.delta:g}, "
             f"{self.n_samples} samples, {'done' if self.done else 'running'})"
         )
-
-
-def _parse(blob: str) -> dict[str, Any]:
-    def refuse(constant: str) -> Any:
-        raise ValueError(f"{constant} is no number of JSON")
-
-    try:
-        data = json.loads(blob, parse_constant=refuse)
-    except (TypeError, ValueError) as error:
-        raise InvalidDump(f"the dump is no JSON ({error}); give what dump() returned") from error
-    if not isinstance(data, dict) or data.get("format") != _FORMAT:
-        raise InvalidDump("this is no dump of a BanditClusterer; give what dump() returned")
-    if not isinstance(data.get("version"), int) or data["version"] > _VERSION:
-        raise InvalidDump(
-            f"the dump has format version {data.get('version')!r} and this linkarms reads {_VERSION}; upgrade linkarms"
-        )
-    return data
