@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkarms._validate import check_integer, check_number
 from linkarms.errors import InvalidInput
 from linkarms.families._callbacks import Callback, CallbackTable
 
@@ -117,6 +118,22 @@ class Family(ABC):
         model, (t,), done = one_arm(self, theta)
         value = float(arm_fisher(model, 0, t))
         done()
+        return value
+
+    def log_evidence(self, n: int, mean: ArrayLike, lam: ArrayLike, c: float = 5.0) -> float:
+        """Log evidence of ``n`` samples with mean ``mean`` against the parameter ``lam``: a centred mixture of the weight of ``c`` samples.
+
+        Its exponential is a martingale of mean one where ``lam`` is the truth; see ``families/_evidence.py``.
+        """
+        from linkarms.families._evidence import arm_log_evidence
+        from linkarms.families._resolve import one_arm
+
+        model, (mu, x), _ = one_arm(self, mean, lam)
+        value = float(arm_log_evidence(model, 0, check_integer("n", n, 0), mu, x, check_number("c", c, 0.0)))
+        if math.isnan(value):
+            raise InvalidInput(
+                f"the family {self.name!r} has no centred mixture; use a family that the package ships"
+            )
         return value
 
     def mle(self, mean: ArrayLike) -> Array:
