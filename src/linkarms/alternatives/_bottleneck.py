@@ -137,10 +137,10 @@ def _bottleneck(
 
 @kernel
 def _longest_edges(length: Array, members: Array, start: Array, longest: Array, edges: Array) -> None:
-    """The longest edge of a minimum spanning tree of each cluster under ``length``, shape (M, M); -1 for single arms."""
+    """The longest edge of a minimum spanning tree of each cluster under ``length``, shape (M, M); -inf for single arms."""
     for k in range(start.shape[0] - 1):
         first, n = start[k], start[k + 1] - start[k]
-        longest[k] = -1.0
+        longest[k] = -math.inf
         near = np.empty(n)
         parent = np.zeros(n, dtype=np.int64)
         joined = np.zeros(n, dtype=np.bool_)
