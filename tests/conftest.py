@@ -2,8 +2,20 @@
 
 import os
 
+import pytest
 from hypothesis import settings
 
 os.environ.setdefault("LINKARMS_QUIET", "1")
 settings.register_profile("linkarms", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("linkarms")
+
+
+@pytest.fixture
+def few_samples(tmp_path_factory):
+    """A CSV file of three arms in two clusters, four records each."""
+    path = tmp_path_factory.mktemp("data") / "samples.csv"
+    rows = [
+        f"{zone},{m + i / 4 - 0.5},{-m},hello" for i in range(4) for zone, m in (("a", 0), ("b", 8), ("c", 1))
+    ]
+    path.write_text("\n".join(["zone,x,y,note", *rows]) + "\n")
+    return path

@@ -9,16 +9,10 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
+from tests.cli_words import PAPER
 
 import linkarms as la
 from linkarms.cli._app import run
-
-PAPER = ["--stopping", "paper", "--theta", "-5,15"]
-
-
-@pytest.fixture(autouse=True)
-def _compile_in_silence(monkeypatch):
-    monkeypatch.setenv("LINKARMS_QUIET", "1")
 
 
 @pytest.fixture

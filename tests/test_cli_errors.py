@@ -4,32 +4,11 @@ import importlib.util
 import json
 
 import pytest
+from tests.cli_words import PAPER, cluster
 
 import linkarms as la
 from linkarms import cli
 from linkarms.cli._app import run
-
-PAPER = ["--stopping", "paper", "--theta", "-5,15"]
-
-
-@pytest.fixture(autouse=True)
-def _compile_in_silence(monkeypatch):
-    monkeypatch.setenv("LINKARMS_QUIET", "1")
-
-
-@pytest.fixture
-def samples(tmp_path_factory):
-    """Three arms in two clusters, four records each."""
-    path = tmp_path_factory.mktemp("data") / "samples.csv"
-    rows = [
-        f"{zone},{m + i / 4 - 0.5},{-m},hello" for i in range(4) for zone, m in (("a", 0), ("b", 8), ("c", 1))
-    ]
-    path.write_text("\n".join(["zone,x,y,note", *rows]) + "\n")
-    return path
-
-
-def cluster(path, *more):
-    return ["cluster", str(path), "--arm", "zone", "--value", "x", "-k", "2", *more]
 
 
 @pytest.mark.parametrize(
@@ -73,8 +52,8 @@ def cluster(path, *more):
         ([*PAPER, "extra"], "extra"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_2(samples, change, message, capsys):
-    assert run(cluster(samples, "--quiet", *change)) == 2
+def test_bad_input_is_one_line_and_exit_2(few_samples, change, message, capsys):
+    assert run(cluster(few_samples, "--quiet", *change)) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("linkarms: ")
@@ -133,9 +112,9 @@ def test_bad_files_are_one_line_and_exit_2(tmp_path, capsys):
         assert message in err
 
 
-def test_an_out_that_cannot_be_written_is_exit_2(samples, tmp_path, capsys):
+def test_an_out_that_cannot_be_written_is_exit_2(few_samples, tmp_path, capsys):
     (tmp_path / "taken.json").mkdir()
-    assert run(cluster(samples, *PAPER, "--out", str(tmp_path / "taken.json"))) == 2
+    assert run(cluster(few_samples, *PAPER, "--out", str(tmp_path / "taken.json"))) == 2
     assert "this is a directory" in capsys.readouterr().err
 
 
@@ -164,12 +143,12 @@ def test_missing_packages_are_named(monkeypatch, capsys, tmp_path):
     assert err.startswith("no picture: ")
 
 
-def test_an_interruption_is_one_line(samples, monkeypatch, capsys):
+def test_an_interruption_is_one_line(few_samples, monkeypatch, capsys):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(la, "cluster", interrupt)
-    assert run(cluster(samples, *PAPER)) == 130
+    assert run(cluster(few_samples, *PAPER)) == 130
     out, err = capsys.readouterr()
     assert (out, err.strip()) == ("", "linkarms: interrupted")
 

@@ -6,32 +6,11 @@ import subprocess
 import sys
 
 import pytest
+from tests.cli_words import PAPER, cluster
 from typer.testing import CliRunner
 
 import linkarms as la
 from linkarms.cli._app import app, run
-
-PAPER = ["--stopping", "paper", "--theta", "-5,15"]
-
-
-@pytest.fixture(autouse=True)
-def _compile_in_silence(monkeypatch):
-    monkeypatch.setenv("LINKARMS_QUIET", "1")
-
-
-@pytest.fixture
-def samples(tmp_path_factory):
-    """Three arms in two clusters, four records each."""
-    path = tmp_path_factory.mktemp("data") / "samples.csv"
-    rows = [
-        f"{zone},{m + i / 4 - 0.5},{-m},hello" for i in range(4) for zone, m in (("a", 0), ("b", 8), ("c", 1))
-    ]
-    path.write_text("\n".join(["zone,x,y,note", *rows]) + "\n")
-    return path
-
-
-def cluster(path, *more):
-    return ["cluster", str(path), "--arm", "zone", "--value", "x", "-k", "2", *more]
 
 
 def test_help_shows_examples():
@@ -77,17 +56,17 @@ def command(*words, **options):
     return subprocess.run(line, capture_output=True, text=True, timeout=300, check=False, **options)
 
 
-def test_a_real_process(samples, tmp_path):
-    ran = command(*cluster(samples, *PAPER, "--json", "-q"), cwd=tmp_path)
+def test_a_real_process(few_samples, tmp_path):
+    ran = command(*cluster(few_samples, *PAPER, "--json", "-q"), cwd=tmp_path)
     assert ran.returncode == 0
     assert json.loads(ran.stdout)["stopped"] is True
-    ran = command(*cluster(samples, *PAPER, "--delta", "7"), cwd=tmp_path)
+    ran = command(*cluster(few_samples, *PAPER, "--delta", "7"), cwd=tmp_path)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr.splitlines()[-1].startswith("linkarms: delta=7 is out of range")
     assert "Traceback" not in ran.stderr
 
 
-def test_a_reader_that_leaves_is_no_error(samples):
+def test_a_reader_that_leaves_is_no_error(few_samples):
     line = [sys.executable, "-c", "from linkarms.cli import main; main()", "--help"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
@@ -123,16 +102,16 @@ def test_the_live_view_on_a_terminal(tmp_path):
         assert word in text
 
 
-def test_quiet_is_put_back(samples, monkeypatch, capsys):
+def test_quiet_is_put_back(few_samples, monkeypatch, capsys):
     monkeypatch.delenv("LINKARMS_QUIET")
-    assert run(cluster(samples, *PAPER, "-q")) == 0
+    assert run(cluster(few_samples, *PAPER, "-q")) == 0
     assert "LINKARMS_QUIET" not in os.environ
     monkeypatch.setenv("LINKARMS_QUIET", "yes")
-    assert run(cluster(samples, *PAPER, "-q")) == 0
+    assert run(cluster(few_samples, *PAPER, "-q")) == 0
     assert os.environ["LINKARMS_QUIET"] == "yes"
 
 
-def test_a_terminal_that_knows_only_ascii(samples):
-    ran = command(*cluster(samples, *PAPER, "-q"), env={**os.environ, "PYTHONIOENCODING": "ascii"})
+def test_a_terminal_that_knows_only_ascii(few_samples):
+    ran = command(*cluster(few_samples, *PAPER, "-q"), env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "? 0: a, c" in ran.stdout
