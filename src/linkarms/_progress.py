@@ -7,11 +7,11 @@ import time
 from types import TracebackType
 from typing import Any
 
-__all__ = ["Progress"]
+__all__ = ["Pace", "Progress"]
 
 
 class Progress:
-    """A context manager with one method, `update`; silent unless ``enabled``.
+    """A context manager with two methods, `update` and `say`; silent unless ``enabled``.
 
     Parameters
     ----------
@@ -58,6 +58,15 @@ class Progress:
         if self._bar is not None:
             self._bar.update(self._task, completed=min(max(fraction, 0.0), 1.0), text=text)
         else:
+            self.say(text)
+
+    def say(self, text: str) -> None:
+        """Print a line, whenever the last one was; on a terminal it stays when the bar goes."""
+        if not self.enabled:
+            return
+        if self._bar is not None:
+            self._bar.console.print(f"{self.title}: {text}", highlight=False, markup=False)
+        else:
             print(f"{self.title}: {text}", file=sys.stderr, flush=True)
 
     def __exit__(
@@ -65,3 +74,43 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+class Pace:
+    """How many are done, how fast, and how long the rest will take, in words.
+
+    Parameters
+    ----------
+    total : int
+        How many there are.
+    unit : str
+        What they are, in the plural.
+    """
+
+    def __init__(self, total: int, unit: str) -> None:
+        self.total, self.unit = total, unit
+        self._first: tuple[float, int] | None = None
+
+    def text(self, done: int) -> str:
+        """For example ``120 of 1000 trials, 35/s, 25 s left``."""
+        text = f"{done} of {self.total} {self.unit}"
+        now = time.monotonic()
+        if self._first is None:
+            # the clock starts with the first result: workers that start or compile would make the rate too small
+            self._first = (now, done) if done else None
+            return text
+        seconds, count = now - self._first[0], done - self._first[1]
+        if seconds <= 0.0 or count == 0:
+            return text
+        rate = count / seconds
+        speed = f"{rate:.3g}/s" if rate >= 1.0 else f"{60.0 * rate:.2g}/min"
+        return f"{text}, {speed}, {_duration((self.total - done) / rate)} left"
+
+
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole // 60 % 60} min"

@@ -27,7 +27,19 @@ ProblemName = Annotated[
 Rules = Annotated[str, typer.Option(metavar="RULE[,RULE]", help="Sampling rules: ebc, ebc-h, round-robin.")]
 Deltas = Annotated[str, typer.Option(metavar="P[,P]", help="Promised error probabilities.")]
 Trials = Annotated[int, typer.Option(metavar="N", help="Runs of each rule.")]
-Jobs = Annotated[int, typer.Option("--n-jobs", help="Threads; -1 for one a core.")]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "--n-jobs", help="Threads, or processes of --backend dask; -1 for one a core. A cluster has its own."
+    ),
+]
+Backend = Annotated[
+    str,
+    typer.Option(
+        metavar="local|dask|ADDRESS",
+        help="Where trials run: threads here, Dask processes here, or the scheduler at tcp://HOST:PORT.",
+    ),
+]
 Budget = Annotated[int, typer.Option("--max-samples", help="Give a run up after so many samples.")]
 
 
@@ -40,6 +52,7 @@ def simulate(
     deltas: Deltas = "0.1,0.01",
     trials: Trials = 100,
     n_jobs: Jobs = -1,
+    backend: Backend = "local",
     max_samples: Budget = 1_000_000,
     seed: Seed = 0,
     as_json: Json = False,
@@ -49,7 +62,7 @@ def simulate(
 
     A problem of your own is a JSON file such as
     `{"parameters": [[0, 0], [0, 1], [5, 5]], "n_clusters": 2, "family": "gaussian:2"}`. The exit code is 1 if
-    some runs did not stop within --max-samples.
+    some runs did not stop within --max-samples, or could not be finished (Ctrl-C, workers that were lost).
 
     Examples:
 
@@ -60,26 +73,34 @@ def simulate(
     - linkarms simulate mine.json --stopping paper --theta -9,9 --epsilon 0.001 --json
     """
     import linkarms as la
+    from linkarms.montecarlo import BackendError
 
     rule = parse_stopping(stopping, theta, epsilon)
-    simulation = la.simulate(
-        parse_problem(problem),
-        parse_list(rules, "--rules"),
-        stopping=rule,
-        deltas=parse_numbers(deltas, "--deltas"),
-        trials=trials,
-        seed=seed,
-        max_samples=max_samples,
-        n_jobs=n_jobs,
-        progress=not quiet,
-    )
+    try:
+        simulation = la.simulate(
+            parse_problem(problem),
+            parse_list(rules, "--rules"),
+            stopping=rule,
+            deltas=parse_numbers(deltas, "--deltas"),
+            trials=trials,
+            seed=seed,
+            max_samples=max_samples,
+            n_jobs=n_jobs,
+            backend=backend,
+            progress=not quiet,
+        )
+    except BackendError as error:
+        if error.simulation is None or not error.simulation.completed:
+            raise
+        simulation = error.simulation  # hours of work, perhaps
+        print(f"linkarms: {error}", file=sys.stderr)
     rows = simulation.summary()
     if as_json:
         print_json({"problem": problem, "trials": simulation.completed, "seed": seed, "summary": list(rows)})
     else:
         _print_table(rows)
     if simulation.completed < trials and not quiet:
-        print(f"linkarms: interrupted after {simulation.completed} of {trials} trials", file=sys.stderr)
+        print(f"linkarms: broken off after {simulation.completed} of {trials} trials", file=sys.stderr)
     complete = simulation.completed == trials and not any(row["unstopped"] for row in rows)
     raise typer.Exit(0 if complete else 1)
 

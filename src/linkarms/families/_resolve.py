@@ -91,6 +91,10 @@ class ArmFamilies:
             model_type = VectorModel
         return model_type(codes, pars, covariance, precision, address)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # the model is made again: it may hold addresses, which mean nothing in another process
+        return ArmFamilies, (self.families, self.n_features)
+
     @property
     def has_callbacks(self) -> bool:
         """Some arm's family is a user's own."""

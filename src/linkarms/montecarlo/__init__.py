@@ -1,7 +1,14 @@
 """Many seeded trials, and what they say about the promise."""
 
 from linkarms.montecarlo._audit import error_lower_limit, promise_is_broken
-from linkarms.montecarlo._result import RuleResult, Simulation
+from linkarms.montecarlo._result import BackendError, RuleResult, Simulation
 from linkarms.montecarlo._simulate import simulate
 
-__all__ = ["RuleResult", "Simulation", "error_lower_limit", "promise_is_broken", "simulate"]
+__all__ = [
+    "BackendError",
+    "RuleResult",
+    "Simulation",
+    "error_lower_limit",
+    "promise_is_broken",
+    "simulate",
+]

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RuleResult", "Simulation", "Summary"]
+from linkarms.errors import LinkarmsError
+
+__all__ = ["BackendError", "RuleResult", "Simulation", "Summary"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class RuleResult:
     errors : ndarray of bool, shape (trials, J)
         The partition named is wrong. False where the rule did not stop.
     microseconds_per_sample : float
-        Time inside the trials over samples drawn.
+        Time of the processor inside the trials over samples drawn.
     """
 
     deltas: tuple[float, ...]
@@ -57,11 +59,14 @@ class Simulation(Mapping[str, RuleResult]):
     ----------
     completed : int
         Trials that were finished; fewer than asked for after Ctrl-C.
+    trial_numbers : ndarray of int, shape (completed,)
+        Which trials they are: row ``i`` of every array is trial ``trial_numbers[i]``.
     """
 
-    def __init__(self, rules: dict[str, RuleResult], completed: int) -> None:
+    def __init__(self, rules: dict[str, RuleResult], trial_numbers: NDArray[np.int64]) -> None:
         self._rules = rules
-        self.completed = completed
+        self.trial_numbers = trial_numbers
+        self.completed = len(trial_numbers)
 
     def __getitem__(self, name: str) -> RuleResult:
         return self._rules[name]
@@ -104,3 +109,15 @@ class Simulation(Mapping[str, RuleResult]):
                     }
                 )
         return rows
+
+
+class BackendError(LinkarmsError):
+    """The workers of a simulation cannot be used, or a chunk of trials was lost too often.
+
+    Attributes
+    ----------
+    simulation : Simulation or None
+        The trials that were finished.
+    """
+
+    simulation: Simulation | None = None

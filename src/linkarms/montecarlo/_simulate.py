@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from linkarms._progress import Progress
 from linkarms._validate import check_delta, check_integer
 from linkarms.errors import InvalidInput
-from linkarms.montecarlo._result import RuleResult, Simulation
-from linkarms.montecarlo._trial import Trial, run_trial
+from linkarms.montecarlo._chunks import Chunks
+from linkarms.montecarlo._pools import check_backend, open_pool
+from linkarms.montecarlo._result import BackendError, RuleResult, Simulation
+from linkarms.montecarlo._run import run_chunks
+from linkarms.montecarlo._task import Task
+from linkarms.montecarlo._trial import Trial
 from linkarms.problem import Problem
 from linkarms.sampling import SamplingRule, resolve_sampling
 from linkarms.stopping import StoppingRule, resolve_stopping
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 __all__ = ["simulate"]
 
+Backend: TypeAlias = "str | Executor | Client"
 Rules = str | SamplingRule | Sequence[str | SamplingRule] | Mapping[str, str | SamplingRule]
 
 
@@ -32,13 +41,14 @@ def simulate(
     seed: int = 0,
     max_samples: int = 10**6,
     n_jobs: int = 1,
-    backend: str = "local",
+    backend: Backend = "local",
+    chunk_size: int | None = None,
     progress: bool = False,
 ) -> Simulation:
     """Run seeded trials of sampling rules on a problem with known parameters.
 
-    A trial's samples depend on the seed, its number and the arm alone: not on the rule, the number of threads, or which other trials
-    are run. Ctrl-C returns the trials finished so far.
+    A trial's samples depend on the seed, its number and the arm alone: not on the rule, the backend, the number of workers, or which
+    other trials are run. Ctrl-C returns the trials finished so far.
 
     Parameters
     ----------
@@ -53,9 +63,13 @@ def simulate(
     trials, seed, max_samples : int
         How many trials, from which seed, of at most how many samples each.
     n_jobs : int, default 1
-        Threads; -1 for one a core. The kernels run without the interpreter's lock.
-    backend : {"local"}
-        Where trials run.
+        Threads of ``"local"``, whose kernels run without the interpreter's lock, or processes of ``"dask"``; -1 for one a core. An
+        executor and a cluster have a number of their own.
+    backend : str, concurrent.futures.Executor or distributed.Client, default "local"
+        Where trials run: ``"local"``, in threads; ``"dask"``, in processes of this machine; ``"tcp://host:port"``, the Dask cluster
+        of this scheduler; a client of a Dask cluster; an executor. What is yours is not shut down.
+    chunk_size : int, optional
+        Trials (of one rule) sent to a worker at a time; by default as many as take half a second.
     progress : bool, default False
         Show progress on stderr.
 
@@ -63,6 +77,12 @@ def simulate(
     -------
     Simulation
         ``s["ebc-h"].stopping_times``, ``.errors``, and ``s.summary()``.
+
+    Raises
+    ------
+    linkarms.montecarlo.BackendError
+        Workers were lost for good; the finished trials are in its ``simulation``. What a rule of yours raises inside a trial is
+        raised as it is, wherever the trial ran.
 
     Examples
     --------
@@ -76,8 +96,7 @@ def simulate(
         raise InvalidInput(
             f"problem={problem!r} is no Problem; make one with linkarms.Problem(parameters, n_clusters)"
         )
-    if backend != "local":
-        raise InvalidInput(f"backend={backend!r} is unknown; 'local' is the only one in this version")
+    check_backend(backend)
     named = _name_rules(rules)
     stop = resolve_stopping(stopping)
     levels = tuple(check_delta(d, "deltas") for d in deltas)
@@ -85,21 +104,22 @@ def simulate(
         raise InvalidInput("deltas are empty; give at least one error probability")
     n_trials = check_integer("trials", trials, 1)
     budget = check_integer("max_samples", max_samples, 1)
-    threads = os.cpu_count() or 1 if n_jobs == -1 else check_integer("n_jobs", n_jobs, 1)
+    jobs = os.cpu_count() or 1 if n_jobs == -1 else check_integer("n_jobs", n_jobs, 1)
+    size = None if chunk_size is None else check_integer("chunk_size", chunk_size, 1)
     stop.check(problem.arm_families)
-    root = np.random.SeedSequence(check_integer("seed", seed, 0))
-    seeds = [np.random.SeedSequence(root.entropy, spawn_key=(i,)) for i in range(n_trials)]
-    work = [(name, i) for i in range(n_trials) for name in named]
-
-    def one(job: tuple[str, int]) -> Trial:
-        return run_trial(problem, named[job[0]], stop, levels, seeds[job[1]], budget)
-
+    task = Task(problem, tuple(named.values()), stop, levels, check_integer("seed", seed, 0), budget)
+    task.warm_up()  # here first: workers on this machine then find the kernels in the cache
+    found: dict[int, Trial] = {}
     with Progress("simulating", enabled=progress) as bar:
-        found = _run(one, work, threads, bar)
-    complete = [i for i in range(n_trials) if all((name, i) in found for name in named)]
-    return Simulation(
-        {name: _gather([found[name, i] for i in complete], levels) for name in named}, len(complete)
-    )
+        try:
+            with open_pool(backend, task, jobs) as pool:
+                run_chunks(pool, Chunks(n_trials * len(named), size), found, len(named), bar)
+        except BackendError as error:
+            error.simulation = _gather(found, list(named), levels)
+            raise
+        except KeyboardInterrupt:
+            pass  # a second one, or one before the first trial: what there is, is returned
+    return _gather(found, list(named), levels)
 
 
 def _name_rules(rules: Rules) -> dict[str, SamplingRule]:
@@ -119,38 +139,16 @@ def _name_rules(rules: Rules) -> dict[str, SamplingRule]:
     return named
 
 
-def _run(
-    one: object, work: list[tuple[str, int]], threads: int, bar: Progress
-) -> dict[tuple[str, int], Trial]:
-    """Run the jobs, a few ahead of the threads; on Ctrl-C keep what is finished."""
-    found: dict[tuple[str, int], Trial] = {}
-    queue = iter(work)
-    running: dict[Future[Trial], tuple[str, int]] = {}
-    pool = ThreadPoolExecutor(threads)
-
-    def feed() -> None:
-        while len(running) < 2 * threads:
-            job = next(queue, None)
-            if job is None:
-                return
-            running[pool.submit(one, job)] = job  # type: ignore[arg-type]
-
-    try:
-        feed()
-        while running:
-            finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in finished:
-                found[running.pop(future)] = future.result()
-            feed()
-            bar.update(len(found) / len(work), f"{len(found)} of {len(work)} trials")
-    except KeyboardInterrupt:
-        bar.update(1.0, "interrupted: keeping the trials finished so far")
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-    return found
+def _gather(found: dict[int, Trial], names: list[str], deltas: tuple[float, ...]) -> Simulation:
+    """The trials that every rule has finished."""
+    n = len(names)
+    numbers = sorted(job // n for job in found if job % n == 0)
+    numbers = [i for i in numbers if all(i * n + r in found for r in range(n))]
+    results = {name: _stack([found[i * n + r] for i in numbers], deltas) for r, name in enumerate(names)}
+    return Simulation(results, np.array(numbers, dtype=np.int64))
 
 
-def _gather(trials: list[Trial], deltas: tuple[float, ...]) -> RuleResult:
+def _stack(trials: list[Trial], deltas: tuple[float, ...]) -> RuleResult:
     samples = sum(t.samples for t in trials)
     shape = (len(trials), len(deltas))
     return RuleResult(

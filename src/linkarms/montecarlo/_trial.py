@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from dataclasses import dataclass
+from threading import Event
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkarms.engine import Engine
 from linkarms.engine._kernels import NEED_SAMPLES, Trials
+from linkarms.errors import InvalidInput
+from linkarms.montecarlo._failure import in_words
 from linkarms.problem import Problem
 from linkarms.sampling import SamplingRule
 from linkarms.stopping import StoppingRule
 
-__all__ = ["Trial", "run_trial"]
+__all__ = ["Halted", "Trial", "run_trial"]
 
 _BLOCK = 256
+Rule = TypeVar("Rule", SamplingRule, StoppingRule)
+
+
+class Halted(Exception):
+    """The caller does not want the rest of this trial."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Stopping time (-1: none) and correctness for each delta; samples drawn and seconds spent."""
+    """Stopping time (-1: none) and correctness for each delta; samples drawn and seconds of the processor spent."""
 
     stopped_at: NDArray[np.int64]
     wrong: NDArray[np.bool_]
@@ -46,6 +56,22 @@ class _Streams:
             self.used[m] = 0
 
 
+def _own(rule: Rule) -> Rule:
+    """A copy for this trial: what a user's rule keeps in itself must not depend on which trials ran before."""
+    try:
+        return copy.deepcopy(rule)
+    except Exception as error:
+        raise InvalidInput(
+            f"the rule {rule.name!r} cannot be copied for each trial ({in_words(error)}); keep no open files, "
+            "locks or the like in it"
+        ) from error
+
+
+def _stop_if(halt: Event | None) -> None:
+    if halt is not None and halt.is_set():
+        raise Halted
+
+
 def run_trial(
     problem: Problem,
     sampling: SamplingRule,
@@ -53,16 +79,21 @@ def run_trial(
     deltas: tuple[float, ...],
     seed: np.random.SeedSequence,
     max_samples: int,
+    halt: Event | None = None,
 ) -> Trial:
-    """Run one trial; every delta is served by one trajectory unless the sampling rule looks at delta."""
+    """Run one trial; every delta is served by one trajectory unless the sampling rule looks at delta.
+
+    `Halted` is raised soon after ``halt`` is set.
+    """
     if sampling.uses_delta and len(deltas) > 1:
-        parts = [run_trial(problem, sampling, stopping, (d,), seed, max_samples) for d in deltas]
+        parts = [run_trial(problem, sampling, stopping, (d,), seed, max_samples, halt) for d in deltas]
         return Trial(
             np.concatenate([p.stopped_at for p in parts]),
             np.concatenate([p.wrong for p in parts]),
             sum(p.samples for p in parts),
             sum(p.seconds for p in parts),
         )
+    sampling, stopping = _own(sampling), _own(stopping)
     # children by key, not by spawn(): a seed then gives the same children however often it is used
     children = [
         np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, i))
@@ -79,7 +110,7 @@ def run_trial(
     )
     stopped_at = np.full(len(deltas), -1, dtype=np.int64)
     labels = np.full((len(deltas), problem.n_arms), -1, dtype=np.int64)
-    start = time.perf_counter()
+    start = time.thread_time()  # of this thread alone: the same number however many share the cores
     if engine.trivial:
         stopped_at[:] = 0
         labels[:] = problem.labels
@@ -87,13 +118,14 @@ def run_trial(
         levels = -np.log(np.array(deltas))
         status = NEED_SAMPLES
         while status == NEED_SAMPLES:
+            _stop_if(halt)
             streams.refill()
             status = engine.run(
                 Trials(streams.samples, streams.used, levels, stopped_at, labels), max_samples
             )
     else:
-        _python_loop(engine, streams, deltas, max_samples, stopped_at, labels)
-    seconds = time.perf_counter() - start
+        _python_loop(engine, streams, deltas, max_samples, stopped_at, labels, halt)
+    seconds = time.thread_time() - start
     wrong = (stopped_at >= 0) & np.any(labels != problem.labels, axis=1)
     return Trial(stopped_at, wrong, int(engine.state.counts.sum()), seconds)
 
@@ -105,8 +137,10 @@ def _python_loop(
     max_samples: int,
     stopped_at: NDArray[np.int64],
     labels: NDArray[np.int64],
+    halt: Event | None,
 ) -> None:
     for t in range(1, max_samples + 1):
+        _stop_if(halt)
         streams.refill()
         m = engine.choose()
         engine.observe(m, streams.samples[m, streams.used[m]])
