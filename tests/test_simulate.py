@@ -1,13 +1,18 @@
-"""simulate: seeds, threads, deltas of one trajectory, user rules, Ctrl-C."""
+"""simulate: seeds, threads, deltas of one trajectory, user rules, Ctrl-C, progress."""
 
+import json
 import math
+import os
+import signal
+import subprocess
+import sys
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
 import linkarms as la
-from linkarms import errors
+from linkarms import _progress, errors
 from linkarms.montecarlo import error_lower_limit, promise_is_broken
 
 PAPER = la.stopping.Paper(theta=(-5, 5), epsilon=0.05)
@@ -108,6 +113,143 @@ def test_ctrl_c_keeps_the_trials_finished_so_far():
     s = la.simulate(PROBLEM, Stops(), stopping=PAPER, deltas=[0.1], trials=10, seed=1, max_samples=100)
     assert 1 <= s.completed < 10
     assert s["stops"].stopping_times.shape == (s.completed, 1)
+    assert s.trial_numbers.tolist() == list(range(s.completed))
+
+
+EASY = la.Problem([0.0, 0.5, 9.0], 2)
+EASY_PAPER = la.stopping.Paper(theta=(-10, 10), epsilon=0.05)
+INTERRUPTED = """
+import json, multiprocessing, sys
+from concurrent.futures import ProcessPoolExecutor
+import linkarms as la
+
+class Telling(la.families.Gaussian):
+    drawn = 0
+
+    def draw(self, rng, theta, size):
+        type(self).drawn += 1
+        if self.drawn == 90:
+            print("go", flush=True)
+        return super().draw(rng, theta, size)
+
+if __name__ == "__main__":
+    options = {"n_jobs": 2}
+    if sys.argv[1] == "processes":
+        options = {"backend": ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))}
+    s = la.simulate(
+        la.Problem([0.0, 0.5, 9.0], 2, family=Telling()), ["ebc-h", "round-robin"], deltas=[0.1], trials=10**6, seed=8,
+        stopping=la.stopping.Paper(theta=(-10, 10), epsilon=0.05), progress=True, **options
+    )
+    found = {name: [s[name].stopping_times.tolist(), s[name].errors.tolist()] for name in s}
+    print(json.dumps([s.completed, s.trial_numbers.tolist(), found]), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGINT")
+@pytest.mark.parametrize("where", ["threads", "processes"])
+def test_ctrl_c_in_a_real_process(where, tmp_path):
+    (tmp_path / "child.py").write_text(INTERRUPTED)
+    line = [sys.executable, "child.py", where]
+    keep = {k: v for k, v in os.environ.items() if k != "LINKARMS_QUIET"}
+    with subprocess.Popen(
+        line, cwd=tmp_path, env=keep, text=True, stdout=-1, stderr=-1, start_new_session=True
+    ) as child:
+        assert child.stdout.readline() == "go\n", child.stderr.read()
+        os.killpg(child.pid, signal.SIGINT)  # as a terminal does: to the workers, too
+        answer = next(text for text in child.stdout if text.startswith("["))
+        if where == "processes":
+            os.killpg(child.pid, signal.SIGKILL)
+        said = child.stderr.read()
+    assert where == "processes" or child.returncode == 0
+    completed, numbers, found = json.loads(answer)
+    assert 0 < completed == len(numbers) < 10**6
+    whole = la.simulate(
+        EASY, list(found), stopping=EASY_PAPER, deltas=[0.1], trials=numbers[-1] + 1, seed=8, n_jobs=2
+    )
+    for name, (times, wrong) in found.items():
+        np.testing.assert_array_equal(times, whole[name].stopping_times[numbers])
+        np.testing.assert_array_equal(wrong, whole[name].errors[numbers])
+    assert "simulating: interrupted: " in said
+    assert "Traceback" not in said or where == "processes"
+    assert said.count("linkarms: compiling") <= 1, "the workers did not find the kernels of the caller"
+
+
+SLOW = """
+import time
+import linkarms as la
+
+class Slow(la.sampling.SamplingRule):
+    name = "slow"
+
+    def choose(self, view):
+        time.sleep(0.02)
+        return int(view.t % 3)
+
+la.simulate(
+    la.Problem([0.0, 0.5, 9.0], 2), Slow(), stopping=la.stopping.Paper(theta=(-10, 10)), trials=8, max_samples=20,
+    n_jobs=2, chunk_size=1, progress=True
+)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_bar_on_a_terminal():
+    import pty
+
+    reader, terminal = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "120"}
+    with subprocess.Popen([sys.executable, "-c", SLOW], stderr=terminal, env=environment) as child:
+        os.close(terminal)
+        shown = b""
+        try:
+            while part := os.read(reader, 65536):
+                shown += part
+        except OSError:  # Linux says so when the other side is closed
+            pass
+    os.close(reader)
+    assert child.returncode == 0
+    text = shown.decode()
+    for word in ("simulating", "━", " of 8 trials, ", "/s, ", " s left"):
+        assert word in text
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_plain_lines_elsewhere_and_without_rich(terminal, monkeypatch, capsys):
+    if terminal:
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+        for name in [n for n in sys.modules if n.split(".")[0] == "rich"] + ["rich.console"]:
+            monkeypatch.setitem(sys.modules, name, None)
+    with _progress.Progress("simulating", every=0.0) as bar:
+        bar.update(0.5, "half")
+        bar.say("note")
+    with _progress.Progress("hushed", enabled=False, every=0.0) as bar:
+        bar.update(0.5, "half")
+        bar.say("note")
+    assert capsys.readouterr().err == "simulating: half\nsimulating: note\n"
+
+
+def test_pace_in_words(monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: clock[0])
+    pace = _progress.Pace(10_000, "trials")
+
+    def at(seconds, done):
+        clock[0] = 100.0 + seconds
+        return pace.text(done)
+
+    # the clock starts with the first result, after whatever was compiled
+    assert at(50, 0) == "0 of 10000 trials"
+    assert at(60, 10) == "10 of 10000 trials"
+    assert at(70, 400) == "400 of 10000 trials, 39/s, 4 min 6 s left"
+    assert at(260, 9900) == "9900 of 10000 trials, 49.5/s, 2 s left"
+    assert at(60 + 3600, 910) == "910 of 10000 trials, 15/min, 10 h 6 min left"
+
+
+def test_nothing_heavy_is_loaded_before_it_is_used():
+    heavy = ["dask", "distributed", "joblib", "cloudpickle", "rich", "scipy.stats"]
+    program = f"import sys, linkarms.montecarlo\nprint([m for m in {heavy} if m in sys.modules])"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
 
 
 BAD = [
@@ -119,6 +261,7 @@ BAD = [
     ({"deltas": [2.0]}, "deltas"),
     ({"trials": 0}, "trials"),
     ({"n_jobs": 0}, "n_jobs"),
+    ({"chunk_size": 0}, "chunk_size"),
     ({"backend": "mars"}, "backend"),
     ({"stopping": ...}, "stopping is missing"),
 ]

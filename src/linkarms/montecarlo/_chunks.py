@@ -78,5 +78,5 @@ class Chunks:
         """Take a lost chunk back, to be handed out again; returns it with its loss counted."""
         again = chunk._replace(losses=chunk.losses + 1)
         self._lost.append(again)
-        self._lost.sort(key=lambda c: c.losses)
+        self._lost.sort(key=lambda c: (c.losses, c.start))
         return again

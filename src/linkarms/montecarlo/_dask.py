@@ -71,7 +71,7 @@ class DaskPool(Pool):
                     threads_per_worker=1,
                     processes=True,
                     memory_limit=0,
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",  # any free port: the usual one may be taken
                     preload=[_DEAF],
                     silence_logs=logging.ERROR,
                 )

@@ -95,6 +95,10 @@ class _Runner:
             self.cancel()
         wait(self.running, timeout=None if self.pool.halts else _GRACE)
         self.cancel()
+        self.rescue()
+
+    def rescue(self) -> None:
+        """Take in what is finished, and nothing else that may have happened."""
         for future, sent in self.running.items():
             if future.done() and not future.cancelled():
                 with contextlib.suppress(BaseException):
@@ -115,7 +119,7 @@ def run_chunks(pool: Pool, chunks: Chunks, found: dict[int, Trial], n_rules: int
         runner.feed()
         while runner.running:
             done, _ = wait(runner.running, timeout=_TICK, return_when=FIRST_COMPLETED)
-            for future in done:
+            for future in sorted(done, key=lambda f: runner.running[f].chunk.start):
                 runner.gather(future)
             runner.feed()
             note = pool.note()
@@ -126,4 +130,5 @@ def run_chunks(pool: Pool, chunks: Chunks, found: dict[int, Trial], n_rules: int
     except BaseException:
         pool.halt()
         runner.cancel()
+        runner.rescue()
         raise
