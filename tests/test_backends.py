@@ -199,7 +199,7 @@ def poison():
 def test_dask_goes_on_when_a_worker_is_killed(client, poison, tmp_path):
     marker = tmp_path / "killed"
     before = set(client.run(os.getpid).values())
-    found = short(Killing(poison, str(marker)), backend=client, trials=60)
+    found = short(Killing(poison, str(marker)), backend=client, trials=60, chunk_size=1)
     assert marker.exists()
     client.wait_for_workers(2)
     after = set(client.run(os.getpid).values())

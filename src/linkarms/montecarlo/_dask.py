@@ -76,8 +76,8 @@ class DaskPool(Pool):
                     silence_logs=logging.ERROR,
                 )
                 self._ours.enter_context(self._cluster)
-                return self._ours.enter_context(distributed.Client(self._cluster))
-            return self._ours.enter_context(distributed.Client(backend, timeout=_ANSWER))
+            where, wait = (self._cluster, {}) if self._cluster else (backend, {"timeout": _ANSWER})
+            return self._ours.enter_context(distributed.Client(where, set_as_default=False, **wait))
         except (OSError, ValueError, ImportError, RuntimeError) as error:
             self._ours.close()
             raise InvalidInput(

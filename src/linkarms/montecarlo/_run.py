@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from typing import NamedTuple
 
 from linkarms._progress import Pace, Progress
@@ -52,7 +52,9 @@ class _Runner:
         sent = self.running[future]
         try:
             outcome = future.result()
-        except (Exception, CancelledError) as error:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # asyncio's CancelledError is no Exception
             # what a trial raises is part of the outcome: this is the worker, or the way to it
             del self.running[future]
             self.lost(sent, error)

@@ -11,7 +11,7 @@ from threading import Event
 
 import numpy as np
 
-from linkarms._jit import kernel_digest
+from linkarms import _jit
 from linkarms._version import __version__
 from linkarms.errors import InvalidInput
 from linkarms.montecarlo._failure import Failure, in_words
@@ -77,15 +77,15 @@ def pack(task: Task, pickler: str) -> Packed:
             f"the problem and the rules cannot be sent to other processes ({in_words(error)}); define classes of your "
             "own at the top of a module and keep no open files, locks or local functions in them, or use backend='local'"
         ) from error
-    return Packed(bytes(data), __version__, kernel_digest())
+    return Packed(bytes(data), __version__, _jit.kernel_digest())
 
 
 # kept, so that a user's own family is compiled once in a process and not once a chunk
 @functools.lru_cache(maxsize=2)
 def _unpack(packed: Packed) -> Task:
-    if (packed.version, packed.digest) != (__version__, kernel_digest()):
+    if (packed.version, packed.digest) != (__version__, _jit.kernel_digest()):
         raise InvalidInput(
-            f"a worker has another linkarms or numba (linkarms {__version__}, kernels {kernel_digest()[:8]}) than the caller "
+            f"a worker has another linkarms or numba (linkarms {__version__}, kernels {_jit.kernel_digest()[:8]}) than the caller "
             f"(linkarms {packed.version}, kernels {packed.digest[:8]}), and its numbers could differ; install the same on both"
         )
     try:
