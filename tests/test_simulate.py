@@ -169,7 +169,7 @@ def test_ctrl_c_in_a_real_process(where, tmp_path):
     for name, (times, wrong) in found.items():
         np.testing.assert_array_equal(times, whole[name].stopping_times[numbers])
         np.testing.assert_array_equal(wrong, whole[name].errors[numbers])
-    assert "simulating: interrupted: " in said
+    assert "simulating: interrupted; the finished trials are kept" in said
     assert "Traceback" not in said or where == "processes"
     assert said.count("linkarms: compiling") <= 1, "the workers did not find the kernels of the caller"
 

@@ -116,7 +116,7 @@ def run_chunks(pool: Pool, chunks: Chunks, found: dict[int, Trial], n_rules: int
         The workers cannot be used, or a chunk was lost `TRIES` times.
     """
     runner = _Runner(pool, chunks, found, n_rules)
-    pace = Pace(chunks.jobs, "trials")
+    pace = Pace(chunks.jobs, "trials" if n_rules == 1 else "runs")
     try:
         runner.feed()
         while runner.running:
@@ -128,7 +128,7 @@ def run_chunks(pool: Pool, chunks: Chunks, found: dict[int, Trial], n_rules: int
             bar.update(len(found) / chunks.jobs, pace.text(len(found)) + (f", {note}" if note else ""))
     except KeyboardInterrupt:
         runner.break_off()
-        bar.say(f"interrupted: {len(found)} of {chunks.jobs} trials are kept")
+        bar.say("interrupted; the finished trials are kept")
     except BaseException:
         pool.halt()
         runner.cancel()
