@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint evidence clean
+.PHONY: demo test lint evidence bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -34,6 +34,9 @@ lint: $(VENV)/.lint  ## ruff check, ruff format --check, mypy strict
 
 evidence: $(VENV)/.test  ## the long proofs: seeded, resumable; results under evidence/
 	$(BIN)/python -m evidence
+
+bench: $(VENV)/.test  ## times beside yardsticks; the figures go to benchmarks/results.json
+	$(BIN)/linkarms bench --out benchmarks/results.json
 
 clean:
 	rm -rf $(VENV) build dist

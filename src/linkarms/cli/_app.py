@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from linkarms._version import __version__
+from linkarms.cli._bench import bench
 from linkarms.cli._cluster import cluster
 from linkarms.cli._demo import demo
 from linkarms.cli._simulate import simulate
@@ -42,7 +43,7 @@ def _root(
         typer.echo(context.get_help())
 
 
-for _command in (demo, cluster, simulate):
+for _command in (demo, cluster, simulate, bench):
     app.command()(_command)
 
 

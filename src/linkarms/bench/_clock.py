@@ -1,0 +1,57 @@
+"""Rounds of several contenders in turn, and what is said about their times."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Spread", "interleave", "ratio", "spread"]
+
+#: Median and quartiles: ``{"median": ..., "low": ..., "high": ...}``.
+Spread: TypeAlias = dict[str, float]
+
+
+def interleave(contenders: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, NDArray[np.float64]]:
+    """Let each contender run once a round, and turn the order round each time, so that a slow minute is everybody's.
+
+    Parameters
+    ----------
+    contenders : mapping
+        Name -> function that runs one round and returns nanoseconds a step.
+    rounds : int
+        How many rounds.
+
+    Returns
+    -------
+    dict
+        Name -> nanoseconds a step, shape (rounds,).
+    """
+    times = {name: np.empty(rounds) for name in contenders}
+    order = list(contenders)
+    collecting = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        for r in range(rounds):
+            for name in order:
+                times[name][r] = contenders[name]()
+            order.reverse()
+    finally:
+        if collecting:
+            gc.enable()
+    return times
+
+
+def spread(values: NDArray[np.float64]) -> Spread:
+    """Median and quartiles."""
+    low, median, high = (float(x) for x in np.quantile(values, (0.25, 0.5, 0.75)))
+    return {"median": median, "low": low, "high": high}
+
+
+def ratio(over: NDArray[np.float64], under: NDArray[np.float64]) -> Spread:
+    """Median and quartiles of the ratios within each round."""
+    return spread(over / under)

@@ -1,0 +1,320 @@
+"""The benchmark: its yardsticks compute what the engine computes, and its report is complete. No time is asserted."""
+
+import json
+
+import numpy as np
+import pytest
+from benchmarks import page
+
+import linkarms as la
+from linkarms import bench
+from linkarms.bench import _growth, _ours, _settings, _startup, _step
+from linkarms.bench._clock import interleave, ratio, spread
+from linkarms.bench._ours import Ours, Samples
+from linkarms.bench._pairs import partition
+from linkarms.bench._record import check, check_evidence, record
+from linkarms.bench._targets import judge
+from linkarms.cli._app import run
+from linkarms.linkage import single_linkage
+
+THREE = la.Problem([(0, 0), (0.9, 0), (1.8, 0.1), (4.3, 0.2), (4.4, 1.0), (8, 8)], 3)
+SETTINGS = {
+    "pairs": _settings.scaling(8),
+    "synthetic1": _settings.gaussian("synthetic1", la.problems.synthetic1()),
+    "a cluster of three": _settings.gaussian("a cluster of three", THREE),
+    "clusters that are wrong": _settings.clusters(20, "badly", 3),
+}
+STEPS = 250
+
+
+@pytest.fixture(scope="module")
+def tracks():
+    """The engine's own steps, from two samples of each arm on."""
+    return {
+        (name, rule): record(s, rule, 2 * s.problem.n_arms, STEPS, 5)
+        for name, s in SETTINGS.items()
+        for rule in _step.RULES
+    }
+
+
+@pytest.mark.parametrize("rule", _step.RULES)
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("yardstick", _step.YARDSTICKS)
+def test_yardsticks_agree_with_the_engine(tracks, name, rule, yardstick):
+    track = tracks[name, rule]
+    built = _step.YARDSTICKS[yardstick](track.setting, rule, track.start)
+    check(yardstick, built, track, STEPS - 50)
+    evidence, chosen = np.empty(50), np.empty(50, dtype=np.int64)
+    built.run(track.arms[-50:], track.statistics[-50:], evidence, chosen)
+    check_evidence(yardstick, evidence, track.evidence[-50:])
+
+
+def test_a_recorded_step_is_psi_of_the_counts(tracks):
+    track = tracks["a cluster of three", "ebc-h"]
+    counts, sums = track.start.counts.copy(), track.start.means * track.start.counts[:, None]
+    for i in range(STEPS):
+        counts[track.arms[i]] += 1
+        sums[track.arms[i]] += track.statistics[i]
+        if i % 25 == 0:
+            found = la.psi(counts, sums / counts[:, None], THREE.n_clusters)
+            np.testing.assert_allclose([track.evidence[i], *track.kl[i]], [found.value, *found.kl], rtol=1e-7)
+
+
+def test_the_trajectories_ask_for_spanning_trees(tracks):
+    """Otherwise clusters of three arms and more, and changes of the partition, would not be tested."""
+    track = tracks["clusters that are wrong", "ebc-h"]
+    counts, sums = track.start.counts.copy(), track.start.means * track.start.counts[:, None]
+    seen = set()
+    for arm, statistic in zip(track.arms, track.statistics, strict=True):
+        counts[arm] += 1
+        sums[arm] += statistic
+        seen.add(tuple(single_linkage(sums / counts[:, None], 10)[0]))
+    assert len(seen) > 5
+    assert max(np.bincount(labels).max() for labels in seen) >= 4
+
+
+@pytest.mark.parametrize("fault", ["psi", "threshold", "kl", "arm"])
+def test_a_yardstick_that_computes_something_else_is_refused(tracks, fault):
+    track = tracks["synthetic1", "ebc-h"]
+
+    class Faulty(_step.YARDSTICKS["numpy"]):
+        def run(self, arms, statistics, evidence, chosen):
+            super().run(arms, statistics, evidence, chosen)
+            if fault == "psi":
+                evidence *= 1 + 1e-8
+            elif fault == "threshold":
+                self.base *= 1 + 1e-8
+            elif fault == "kl":
+                self.kl[self.kl > 0] *= 1 + 1e-8
+            else:
+                chosen[:] = (chosen + 1) % 6
+
+    with pytest.raises(la.LinkarmsError, match="computes something else"):
+        check("faulty", Faulty(track.setting, track.rule, track.start), track, 50)
+
+
+def test_another_psi_in_a_round_is_refused():
+    with pytest.raises(la.LinkarmsError, match="another psi"):
+        check_evidence("faulty", np.array([1.0, 2.0 + 1e-8]), np.array([1.0, 2.0]))
+
+
+def test_partition_is_single_linkage():
+    rng = np.random.default_rng(4)
+    for n, k in [(5, 2), (12, 5), (20, 10), (20, 19)]:
+        x = rng.standard_normal((n, 3))
+        squares = ((x[:, None] - x) ** 2).sum(axis=2)
+        np.testing.assert_array_equal(partition(squares, k), single_linkage(x, k)[0])
+
+
+@pytest.mark.parametrize(
+    "problem", [la.problems.synthetic1(), la.problems.synthetic2()], ids=["gaussian", "exponential"]
+)
+def test_what_an_arm_gives_does_not_depend_on_how_it_is_asked(problem):
+    one, other = Samples(problem, 3), Samples(problem, 3)
+    other.top_up()
+    for m in [0, 1, 0, 0, 5, 1, 0]:
+        np.testing.assert_array_equal(one.take(m), other.values[m, other.used[m]])
+        other.used[m] += 1
+        other.top_up()
+
+
+def test_the_engine_goes_on_for_as_many_steps_as_it_is_told(monkeypatch):
+    monkeypatch.setattr(_ours, "_MOST", 16)  # arms run out of samples under way
+    ours = Ours(_settings.scaling(4), "ebc-h", 1)
+    assert ours.samples.block == 16
+    ours.advance(300)
+    ours.advance(7)
+    assert ours.t == 307
+    monkeypatch.undo()
+    track = record(_settings.scaling(4), "ebc-h", 4, 303, 1)
+    counts = track.start.counts + np.bincount(track.arms, minlength=4)
+    np.testing.assert_array_equal(ours.engine.state.counts, counts)
+
+
+def test_contenders_take_turns():
+    order = []
+    contenders = {name: lambda name=name: order.append(name) or float(len(order)) for name in "abc"}
+    times = interleave(contenders, 3)
+    assert "".join(order) == "abccbaabc"
+    assert times["a"].tolist() == [1.0, 6.0, 7.0]
+    assert ratio(times["c"], times["a"]) == spread(np.array([3.0, 4 / 6, 9 / 7]))
+    assert spread(np.array([4.0, 1.0, 2.0, 3.0, 5.0])) == {"median": 3.0, "low": 2.0, "high": 4.0}
+
+
+def test_instances_of_the_growth_curve():
+    for kind in _growth.KINDS:
+        problem = _settings.clusters(100, kind, 0).problem
+        assert (problem.n_arms, problem.n_clusters, problem.n_features) == (100, 10, 5)
+        assert problem.labels.tolist() == [m // 10 for m in range(100)]
+        assert _settings.clusters(10, kind, 0).problem.n_clusters == 5
+        again = _settings.clusters(100, kind, 0).problem
+        np.testing.assert_array_equal(problem.parameters, again.parameters)
+
+
+SPREAD = {"median", "low", "high"}
+STEP = {"problem", "family", "arms", "clusters", "features", "rule", "costs_a_step", "state_bytes"} | {
+    "microseconds",
+    "numpy_microseconds",
+    "loop_microseconds",
+    "numpy_over_linkarms",
+    "loop_over_linkarms",
+    "over_ebc_h",
+    "paper_milliseconds",
+}
+GROWTH = {"kind", "arms", "clusters", "features", "given_up", "steps_a_round", "microseconds"} | {
+    "row_microseconds",
+    "over_row",
+    "costs_a_step",
+    "state_bytes",
+    "rounds_with_wrong_clusters",
+}
+TARGET = {"name", "what", "limit", "at_least", "unit", "figure", "met"}
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """The same sections on less."""
+    monkeypatch.setitem(_step._SIZE, True, (3, 100))
+    monkeypatch.setitem(_growth._ARMS, True, ((10, 20),))
+    monkeypatch.setitem(_growth._ROUNDS, True, 2)
+    monkeypatch.setattr(_growth, "_MOST", 20)
+    monkeypatch.setitem(_growth._PATIENCE, True, 300.0)
+    monkeypatch.setitem(_startup._IMPORTS, True, 1)
+
+
+def test_the_command_prints_json(small, capsys, tmp_path):
+    kept = tmp_path / "results.json"
+    code = run(["bench", "--quick", "--only", "step", "--json", "-q", "--out", str(kept)])
+    out, err = capsys.readouterr()
+    report = json.loads(out)
+    assert err == ""
+    assert json.loads(kept.read_text()) == report
+    assert set(report) == {"quick", "seed", "machine", "step", "growth", "startup", "paper", "targets"}
+    assert {"cpu", "cores", "python", "numba", "numpy", "scipy", "load_average"} <= set(report["machine"])
+    assert (report["growth"], report["startup"], report["quick"], report["seed"]) == (None, None, True, 0)
+    rows = report["step"]["rows"]
+    assert [(r["problem"], r["rule"]) for r in rows] == [
+        (problem, rule) for problem in ("scaling(4)", "scaling(20)", "synthetic2") for rule in _step.RULES
+    ]
+    for row in rows:
+        assert set(row) == STEP
+        gaussian = row["problem"] != "synthetic2"
+        for key in STEP:
+            if key.endswith(("microseconds", "over_linkarms", "over_ebc_h")):
+                assert (row[key] is not None) == (gaussian or not key.startswith(("numpy", "loop")))
+                assert row[key] is None or set(row[key]) == SPREAD
+        assert row["microseconds"]["low"] <= row["microseconds"]["median"] <= row["microseconds"]["high"]
+    assert [r["paper_milliseconds"] for r in rows] == [0.44, 0.62, 1.90, 3.52, None, None]
+    assert report["paper"]["milliseconds"]["atboc"] == [21.1, 91.2, 348.0, 1133.0]
+    assert [t["name"] for t in report["targets"]] == ["numpy", "loop", "ebc"]
+    assert all(set(t) == TARGET for t in report["targets"])
+    assert code == (0 if all(t["met"] for t in report["targets"]) else 1)
+
+
+def test_the_command_prints_tables(small, capsys):
+    code = run(["bench", "--quick", "-q", "--seed", "3"])
+    out, _ = capsys.readouterr()
+    assert code in (0, 1)
+    for words in (
+        "(a) / linkarms",
+        "ANOTHER MACHINE",
+        "badly separated",
+        "import linkarms",
+        "at least 200 times",
+    ):
+        assert words in out
+    for row in ("10", "20"):
+        assert any(line.split()[:1] == [row] for line in out.splitlines())
+
+
+def test_growth_has_all_fields_and_gives_up(small, monkeypatch):
+    section = bench.run("growth", quick=True, seed=1)["growth"]
+    assert [(r["kind"], r["arms"]) for r in section["rows"]] == [
+        ("well", 10),
+        ("well", 20),
+        ("badly", 10),
+        ("badly", 20),
+    ]
+    assert all(set(row) == GROWTH and not row["given_up"] for row in section["rows"])
+    monkeypatch.setitem(_growth._PATIENCE, True, 0.0)
+    report = bench.run("growth", quick=True, seed=1)
+    assert all(row["given_up"] for row in report["growth"]["rows"])
+    assert len(report["growth"]["rows"]) == 4
+    assert [t["figure"] for t in report["targets"]] == [None] * 6
+    assert not any(t["met"] for t in report["targets"])
+    assert "given up" in page.markdown(report)
+
+
+def test_startup_runs_in_processes_of_its_own(small):
+    section = bench.run("startup", quick=True)["startup"]
+    assert set(section["import_seconds"]) == SPREAD
+    assert section["first_compile_seconds"] == {"gaussian": None, "exponential": None}
+    with pytest.raises(la.LinkarmsError, match="NameError"):
+        _startup._run("nonsense", {})
+
+
+@pytest.mark.parametrize("target", bench.TARGETS, ids=lambda t: t.name)
+def test_targets_are_judged_on_both_sides(target):
+    for factor in (0.5, 1.0, 2.0):
+        report = {"step": None, "growth": None, "startup": None, target.section: reported(target, factor)}
+        (found,) = [t for t in judge(report) if t["name"] == target.name]
+        assert found["figure"] == pytest.approx(target.limit * factor)
+        assert found["met"] is (factor >= 1.0 if target.at_least else factor <= 1.0)
+
+
+def reported(target, factor):
+    """A section in which every figure is ``factor`` times the target's limit."""
+    x = {"median": float(target.limit * factor)}
+    if target.section == "step":
+        keys = ("numpy_over_linkarms", "loop_over_linkarms", "over_ebc_h")
+        return {
+            "rows": [{"problem": "scaling(20)", "rule": r, **dict.fromkeys(keys, x)} for r in _step.RULES]
+        }
+    rows = [
+        {
+            "kind": kind,
+            "arms": arms,
+            "given_up": False,
+            "microseconds": {"median": 1.0} if arms == 100 else x,
+            "over_row": x,
+            "state_bytes": int(1e6 * x["median"]),
+        }
+        for kind in _growth.KINDS
+        for arms in (100, 1000)
+    ]
+    return {"rows": rows}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--only", "steps"], "choose one of step, growth, startup"),
+        (["--out", "times.png"], "has to end in .json"),
+        (["--out", "nowhere/times.json"], "there is no directory"),
+        (["--seed", "-1"], "seed=-1 is out of range"),
+    ],
+)
+def test_bad_input_is_one_line(words, said, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["bench", "--quick", *words]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_the_page_is_filled_between_its_marks(small):
+    report = bench.run("startup", quick=True)
+    text = page.PAGE.read_text()
+    filled = page.fill(text, report)
+    assert filled == page.fill(filled, report)
+    assert filled.split(page.BEGIN)[0] == text.split(page.BEGIN)[0]
+    assert filled.split(page.END)[1] == text.split(page.END)[1]
+    assert "| import linkarms |" in filled
+    with pytest.raises(ValueError, match="needs one"):
+        page.fill("nothing here", report)
+
+
+@pytest.mark.skipif(not page.RESULTS.exists(), reason="no figures are kept yet")
+def test_the_page_shows_the_kept_figures():
+    report = json.loads(page.RESULTS.read_text())
+    assert page.markdown(report) in page.PAGE.read_text()
