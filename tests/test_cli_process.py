@@ -14,7 +14,7 @@ from linkarms.cli._app import app, run
 
 
 def test_help_shows_examples():
-    for command in ("demo", "cluster", "simulate"):
+    for command in ("demo", "cluster", "simulate", "bench"):
         shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "100", "TERM": "dumb"})
         assert shown.exit_code == 0
         text = " ".join(shown.output.split())
@@ -23,7 +23,7 @@ def test_help_shows_examples():
             assert option in text
     shown = CliRunner().invoke(app, [])
     assert shown.exit_code == 0
-    assert all(command in shown.output for command in ("demo", "cluster", "simulate"))
+    assert all(command in shown.output for command in ("demo", "cluster", "simulate", "bench"))
     assert CliRunner().invoke(app, ["--version"]).output.strip() == la.__version__
 
 

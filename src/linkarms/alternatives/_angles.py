@@ -182,8 +182,18 @@ def vector_pair(
         for count in range(10**9):
             if depth == 0:
                 break
+            # the range with the smallest bound comes first: were the directions used up in another, this one would decide
+            lowest = 0
+            for i in range(1, depth):
+                if stack[i, 2] < stack[lowest, 2]:
+                    lowest = i
+            angle, alpha, bound = stack[lowest, 0], stack[lowest, 1], stack[lowest, 2]
             depth -= 1
-            angle, alpha, bound = stack[depth, 0], stack[depth, 1], stack[depth, 2]
+            stack[lowest, 0], stack[lowest, 1], stack[lowest, 2] = (
+                stack[depth, 0],
+                stack[depth, 1],
+                stack[depth, 2],
+            )
             enough = min(upper * (1.0 - ANGLE_GAP), level)
             if bound < enough and count < MOST_DIRECTIONS and depth < 120:
                 value = _range_bound(model, theta, w, arms, n, basis, angle, alpha, enough, box, which, point)

@@ -238,7 +238,9 @@ def psi_kernel(
         fill[labels[m]] += 1
     box = np.empty(SCRATCH)
     which = np.empty(INT_SCRATCH, dtype=np.int64)
-    edge = np.empty(2, dtype=np.int64)
+    edge = np.zeros(
+        2, dtype=np.int64
+    )  # arms, also where every edge costs infinitely much (a user's function failed)
     found[:] = -1
     # Start from the candidate that looks smallest: it is the answer unless another one is smaller.
     longest = np.empty(n_clusters)

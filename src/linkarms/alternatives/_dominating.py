@@ -121,11 +121,14 @@ def dominating_pair(
     for i in range(d):
         pp += (theta[u, i] - theta[v, i]) ** 2
         qq += (theta[a, i] - theta[b, i]) ** 2
-    if pp >= qq:
-        return 0.0, 0.0
     dd = basis.shape[1]
     arms = np.array([u, v, b, a]) if u != a else np.array([u, v, b])
     n = arms.shape[0]
+    if pp >= qq:
+        for i in range(n):
+            point[i] = theta[arms[i]]
+            aim[i] = theta[arms[i]]
+        return 0.0, 0.0
     last = 3 if n == 4 else 0  # where arm a is
     small = np.zeros((n, dd))
     weights = np.empty(n)

@@ -75,7 +75,9 @@ def _dual(box: Array, which: Array, n: int, offset: float, level: float) -> tupl
         if not (low < step < high and abs(g) < 0.5 * before):
             if high < math.inf:
                 step = 0.5 * (low + high) if high < 16.0 * low or low == 0.0 else math.sqrt(low * high)
-            elif not low < step < math.inf:
+            elif low < step < math.inf:
+                step = max(step, 2.0 * mu)  # nothing bounds mu from above yet: do not creep
+            else:
                 growth *= growth
                 step = mu * growth
                 if step > 1e250:  # the caps leave no way to satisfy the constraint

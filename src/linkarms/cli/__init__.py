@@ -1,6 +1,6 @@
-"""The command line: ``linkarms demo``, ``linkarms cluster``, ``linkarms simulate``.
+"""The command line: ``linkarms demo``, ``linkarms cluster``, ``linkarms simulate``, ``linkarms bench``.
 
-Exit codes: 0; 1 if it ran and the answer is no (a budget ran out); 2 for bad input, with one line on stderr.
+Exit codes: 0; 1 if it ran and the answer is no (a budget ran out, a target was missed); 2 for bad input, with one line on stderr.
 """
 
 from __future__ import annotations
