@@ -16,7 +16,7 @@ __all__ = ["State", "copy_state", "new_state"]
 # rows of State.vectors
 W, W_SUM, KL, PENALTY, WEIGHTS, N_VECTORS = range(6)
 # entries of State.info
-T, READY, AMBIGUOUS, WITNESS, N_INFO = 0, 1, 2, 3, 7
+T, READY, AMBIGUOUS, WITNESS, COSTS, N_INFO = 0, 1, 2, 3, 7, 8
 # entries of State.values
 EVIDENCE, BASE, N_VALUES = range(3)
 
@@ -39,8 +39,8 @@ class State(NamedTuple):
         Distances between the estimates.
     labels : ndarray of int64, shape (M,)
         The partition of the estimates.
-    info : ndarray of int64, shape (7,)
-        t; whether every arm has a sample; whether the cut is ambiguous; the witness ``u, v, a, b``.
+    info : ndarray of int64, shape (8,)
+        t; whether every arm has a sample; whether the cut is ambiguous; the witness ``u, v, a, b``; pair costs evaluated so far.
     values : ndarray, shape (2,)
         The evidence, and the threshold without its ``log(1/delta)``.
     """
@@ -60,7 +60,7 @@ class State(NamedTuple):
 def new_state(n_arms: int, n_features: int) -> State:
     """A state in which nothing has been told; EBC's weights are left to the rule."""
     info = np.zeros(N_INFO, dtype=np.int64)
-    info[WITNESS:] = -1
+    info[WITNESS:COSTS] = -1
     return State(
         counts=np.zeros(n_arms, dtype=np.int64),
         pending=np.zeros(n_arms, dtype=np.int64),

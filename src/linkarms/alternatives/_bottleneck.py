@@ -33,8 +33,10 @@ def _oriented_cost(
     level: float,
     box: Array,
     which: Array,
+    costs: Array,
 ) -> float:
-    """`pair_cost` with a shared arm, if there is one, put first in both pairs."""
+    """`pair_cost` with a shared arm, if there is one, put first in both pairs; ``costs[0]`` counts the calls."""
+    costs[0] += 1
     if v in (a, b):
         u, v = v, u
     if u == b:
@@ -58,6 +60,7 @@ def _bottleneck(
     found: Array,
     box: Array,
     which: Array,
+    costs: Array,
 ) -> float:
     """Smallest edge of a maximum spanning tree of a cluster under ``cost(.; a,b)``; its ``n`` arms are in ``members[start:]``.
 
@@ -65,7 +68,7 @@ def _bottleneck(
     """
     if n == 2:
         found[0], found[1] = members[start], members[start + 1]
-        return _oriented_cost(model, theta, dist, w, inv, found[0], found[1], a, b, level, box, which)
+        return _oriented_cost(model, theta, dist, w, inv, found[0], found[1], a, b, level, box, which, costs)
     # Grow from the first arm along edges of at least `level`: if all arms are reached, no tree is needed.
     reached = np.zeros(n, dtype=np.bool_)
     queue = np.empty(n, dtype=np.int64)
@@ -90,6 +93,7 @@ def _bottleneck(
                     level,
                     box,
                     which,
+                    costs,
                 )
                 if value >= level:
                     reached[j] = True
@@ -122,6 +126,7 @@ def _bottleneck(
                 math.inf,
                 box,
                 which,
+                costs,
             )
             if value > weight[j]:
                 weight[j], parent[j] = value, last
@@ -197,6 +202,7 @@ def psi_kernel(
     lam: Array,
     kl: Array,
     found: Array,
+    costs: Array,
 ) -> float:
     """psi for the partition ``labels``, with the minimiser and the KL of each arm.
 
@@ -210,6 +216,8 @@ def psi_kernel(
         Filled with ``KL_m(theta_m, lambda*_m)``.
     found : ndarray of int, shape (4,)
         Filled with the witness ``u, v, a, b``; -1 where there is no alternative (K = 1 or K = M).
+    costs : ndarray of int, shape (1,)
+        Raised by the number of pair costs evaluated.
 
     Returns
     -------
@@ -264,6 +272,7 @@ def psi_kernel(
         edge,
         box,
         which,
+        costs,
     )
     found[0], found[1], found[2], found[3] = edge[0], edge[1], a, b
     # An alternative that costs less than that keeps every arm near its estimate. Where no pair of a spanning tree of the cluster can
@@ -281,7 +290,7 @@ def psi_kernel(
                     continue
                 size = start[k + 1] - start[k]
                 value = _bottleneck(
-                    model, theta, dist, w, inv, members, start[k], size, a, b, best, edge, box, which
+                    model, theta, dist, w, inv, members, start[k], size, a, b, best, edge, box, which, costs
                 )
                 if value < best:
                     best = value

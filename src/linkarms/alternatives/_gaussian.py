@@ -54,16 +54,31 @@ def _shared_norms(
 
 
 @kernel
-def isotropic_cost(theta: Array, dist: Array, inv: Array, u: int, v: int, a: int, b: int) -> float:
+def shared_cost(p: float, q: float, r: float, iu: float, iv: float, ib: float) -> float:
+    """The cost for a shared arm ``u``, from three distances: ``p`` of u and v, ``q`` of u and b, ``r`` of v and b.
+
+    In the closed form ``f = h``. With ``j = i_v + i_b``, ``f = i_u + (j + sqrt(j (j + 4 i_u)))/2`` and ``c = i_u / f`` it becomes
+    ``((q^2 - p^2) / (|p - c q| + |q - c p|))^2 / (2 f)``, where ``|p - c q|^2 = c r^2 + (1 - c)(p^2 - c q^2)``.
+    """
+    if q <= p:
+        return 0.0
+    j = iv + ib
+    half = 0.5 * (j + math.sqrt(j * (j + 4.0 * iu)))
+    f = iu + half
+    c, rest = iu / f, half / f  # rest = 1 - c, without cancellation
+    # rounding may leave a square just below zero where p is parallel to q
+    x = math.sqrt(max(c * r * r + rest * (p * p - c * q * q), 0.0))
+    y = math.sqrt(max(c * r * r + rest * (q * q - c * p * p), 0.0))
+    g = (q - p) * (q + p) / (x + y)
+    return 0.5 * g * g / f
+
+
+@kernel
+def isotropic_cost(dist: Array, inv: Array, u: int, v: int, a: int, b: int) -> float:
     """The cost of the cheapest ``lambda`` with ``|lambda_u - lambda_v| >= |lambda_a - lambda_b|``."""
     if u != a:
         return isotropic_bound(dist, inv, u, v, a, b)
-    delta = (dist[a, b] - dist[u, v]) * (dist[a, b] + dist[u, v])
-    if delta <= 0.0:
-        return 0.0
-    s, _, _, alpha, beta = _shared_norms(theta, dist, inv, u, v, b)
-    g = delta / (s * (alpha + beta))
-    return 0.5 * s * g * g
+    return shared_cost(dist[u, v], dist[u, b], dist[v, b], inv[u], inv[v], inv[b])
 
 
 @kernel

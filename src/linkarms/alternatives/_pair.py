@@ -51,7 +51,7 @@ def fill_reach(model, theta, dist, w, inv, level, longer, shorter) -> Any:
 
 def _isotropic_cost(model, theta, dist, w, inv, u, v, a, b, level, box, which):
     bound = isotropic_bound(dist, inv, u, v, a, b)
-    return bound if bound >= level else isotropic_cost(theta, dist, inv, u, v, a, b)
+    return bound if bound >= level else isotropic_cost(dist, inv, u, v, a, b)
 
 
 def _isotropic_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which):

@@ -95,7 +95,20 @@ def solve_psi(
     labels = np.empty(n, dtype=np.int64)
     ambiguous = bool(single_linkage_kernel(dist, n_clusters, labels))
     lam, kl, found = np.empty_like(theta), np.empty(n), np.empty(4, dtype=np.int64)
-    value = float(psi_kernel(families.model, theta, dist, weights, labels, n_clusters, lam, kl, found))
+    value = float(
+        psi_kernel(
+            families.model,
+            theta,
+            dist,
+            weights,
+            labels,
+            n_clusters,
+            lam,
+            kl,
+            found,
+            np.zeros(1, dtype=np.int64),
+        )
+    )
     families.raise_pending()
     if found[0] < 0:  # K = 1 or K = M
         return Psi(math.inf, lam, kl, True, "none", None, ambiguous)

@@ -121,8 +121,7 @@ def _take_turns(runs: list[_Run], rounds: int) -> list[dict[str, Any]]:
     for run in runs:
         n_arms = run.setting.problem.n_arms
         step, row = times[f"step {n_arms}"], times[f"row {n_arms}"]
-        after = run.ours.costs_evaluated
-        known = run.before is not None and after is not None
+        costs = run.ours.costs_evaluated - run.before
         rows.append(
             _describe(run.kind, run.setting)
             | {
@@ -131,7 +130,7 @@ def _take_turns(runs: list[_Run], rounds: int) -> list[dict[str, Any]]:
                 "microseconds": spread(step / 1e3),
                 "row_microseconds": spread(row / 1e3),
                 "over_row": ratio(step, row),
-                "costs_a_step": (after - run.before) / (rounds * run.steps) if known else None,  # type: ignore[operator]
+                "costs_a_step": costs / (rounds * run.steps),
                 "state_bytes": run.ours.state_bytes,
                 "rounds_with_wrong_clusters": run.wrong,
             }

@@ -1,7 +1,8 @@
 """Yardstick (b): the plain compiled loop over all pairs of pairs, for Gaussian arms of unit variance; nothing pruned, nothing kept.
 
-The closed forms are those of ``_numpy.py``, as functions of numbers: `isotropic_cost` takes arrays, and handing arrays from one compiled
-function to the next costs more than the formula, which would flatter whatever is compared with this loop.
+The formula of a shared arm is the library's, which takes numbers. That of four arms is written out: `isotropic_bound` takes arrays, and
+handing arrays from one compiled function to the next costs more than the formula, which would flatter whatever is compared with this
+loop.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms._jit import Array, inlined, kernel
-from linkarms.alternatives._gaussian import isotropic_solution
+from linkarms.alternatives._bottleneck import FLOOR
+from linkarms.alternatives._gaussian import isotropic_solution, shared_cost
 from linkarms.bench._record import Start
 from linkarms.bench._settings import Setting
 from linkarms.families._model import Model
@@ -24,8 +26,6 @@ from linkarms.sampling._simplex import project_simplex
 from linkarms.stopping._kernels import paper_penalty
 
 __all__ = ["LoopStep"]
-
-_FLOOR = 1e-12
 
 
 class Loop(NamedTuple):
@@ -44,21 +44,6 @@ class Loop(NamedTuple):
     box: NDArray[np.float64]
 
 
-@kernel
-def _shared_cost(p: float, q: float, r: float, iu: float, iv: float, ib: float) -> float:
-    """The cost for a shared arm u, from the distances ``p`` of u and v, ``q`` of u and b, ``r`` of v and b; see ``_numpy.py``."""
-    if q <= p:
-        return 0.0
-    j = iv + ib
-    half = 0.5 * (j + math.sqrt(j * (j + 4.0 * iu)))
-    f = iu + half
-    c, rest = iu / f, half / f
-    x = math.sqrt(max(c * r * r + rest * (p * p - c * q * q), 0.0))
-    y = math.sqrt(max(c * r * r + rest * (q * q - c * p * p), 0.0))
-    g = (q - p) * (q + p) / (x + y)
-    return g * g / (2.0 * f)
-
-
 @inlined
 def _cost(dist: Array, inv: Array, u: int, v: int, a: int, b: int) -> float:
     """The closed forms; a shared arm is put first in both pairs."""
@@ -67,7 +52,7 @@ def _cost(dist: Array, inv: Array, u: int, v: int, a: int, b: int) -> float:
     if u == b:
         a, b = b, a
     if u == a:
-        return _shared_cost(dist[u, v], dist[u, b], dist[v, b], inv[u], inv[v], inv[b])
+        return shared_cost(dist[u, v], dist[u, b], dist[v, b], inv[u], inv[v], inv[b])
     gap = max(dist[a, b] - dist[u, v], 0.0)
     return float(gap * gap / (2.0 * (inv[u] + inv[v] + inv[a] + inv[b])))
 
@@ -166,7 +151,7 @@ def _ascend(model: Model, loop: Loop, n_clusters: int, eta: float) -> None:
         largest = max(largest, w[m])
     inv, gradient = np.empty(n), np.empty(n)
     for m in range(n):
-        inv[m] = 1.0 / max(w[m], _FLOOR * largest)
+        inv[m] = 1.0 / max(w[m], FLOOR * largest)
     _plain_psi(model, loop, n_clusters, inv, gradient)
     for m in range(n):
         w[m] += eta * gradient[m]

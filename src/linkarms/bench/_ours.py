@@ -98,16 +98,11 @@ class Ours:
         return elapsed / steps
 
     @property
-    def state_bytes(self) -> int | None:
-        """Memory owned by the state and its caches; None if the engine does not say."""
-        return _optional(self.engine, "nbytes")
+    def state_bytes(self) -> int:
+        """Memory owned by the state."""
+        return self.engine.nbytes
 
     @property
-    def costs_evaluated(self) -> int | None:
-        """Pair costs evaluated since the start; None if the engine does not say."""
-        return _optional(self.engine, "costs_evaluated")
-
-
-def _optional(engine: Engine, name: str) -> int | None:
-    value = getattr(engine, name, None)
-    return None if value is None else int(value)
+    def costs_evaluated(self) -> int:
+        """Pair costs evaluated since the start."""
+        return self.engine.costs_evaluated

@@ -121,13 +121,12 @@ def _row(
     setting: Setting,
     rule: str,
     mine: Ours,
-    before: int | None,
+    before: int,
     times: dict[str, NDArray[np.float64]],
     steps: int,
 ) -> dict[str, Any]:
     problem, own = setting.problem, times[rule]
     others = {name: times.get(f"{name} {rule}") for name in YARDSTICKS}
-    after = mine.costs_evaluated
     return {
         "problem": setting.name,
         "family": problem.families[0].name,
@@ -139,7 +138,7 @@ def _row(
         **{f"{name}_microseconds": None if x is None else spread(x / 1e3) for name, x in others.items()},
         **{f"{name}_over_linkarms": None if x is None else ratio(x, own) for name, x in others.items()},
         "over_ebc_h": ratio(own, times["ebc-h"]),
-        "costs_a_step": None if before is None or after is None else (after - before) / steps,
+        "costs_a_step": (mine.costs_evaluated - before) / steps,
         "state_bytes": mine.state_bytes,
         "paper_milliseconds": published(rule, problem.n_arms) if setting.name.startswith("scaling") else None,
     }

@@ -28,7 +28,7 @@ class Target:
     at_least : bool
         Whether the figure has to be at least, or at most, the limit.
     unit : str
-        ``"times"`` or ``"MB"``.
+        ``"times"``, ``"us"`` (microseconds: of this machine) or ``"MB"``.
     figure : callable
         From the section to the figure; None if it was not measured.
     """
@@ -42,11 +42,11 @@ class Target:
     figure: Callable[[Any], float | None]
 
 
-def _step(rule: str, key: str) -> Callable[[Any], float | None]:
-    """The median under ``key`` on the paper's problem with 20 arms."""
+def _step(rule: str, key: str, problem: str = "scaling(20)") -> Callable[[Any], float | None]:
+    """The median under ``key`` on one problem."""
 
     def find(section: Any) -> float | None:
-        rows = [r for r in section["rows"] if (r["problem"], r["rule"]) == ("scaling(20)", rule)]
+        rows = [r for r in section["rows"] if (r["problem"], r["rule"]) == (problem, rule)]
         return rows[0][key]["median"] if rows and rows[0][key] is not None else None
 
     return find
@@ -103,6 +103,16 @@ TARGETS = (
         _step("ebc-h", "loop_over_linkarms"),
     ),
     Target("ebc", "EBC over EBC-H, M = 20", "step", 5, False, "times", _step("ebc", "over_ebc_h")),
+    Target("four", "EBC-H, M = 4", "step", 1, False, "us", _step("ebc-h", "microseconds", "scaling(4)")),
+    Target(
+        "exponential",
+        "EBC-H, exponential, M = 6",
+        "step",
+        5,
+        False,
+        "us",
+        _step("ebc-h", "microseconds", "synthetic2"),
+    ),
     *(
         target
         for kind in ("well", "badly")

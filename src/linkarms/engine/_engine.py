@@ -13,7 +13,7 @@ from linkarms.errors import CallbackError, InvalidInput
 from linkarms.families import ArmFamilies
 from linkarms.sampling import SamplingRule, View
 from linkarms.sampling import _kernels as sampling_codes
-from linkarms.state import AMBIGUOUS, BASE, EVIDENCE, READY, WITNESS, W, copy_state, new_state
+from linkarms.state import AMBIGUOUS, BASE, COSTS, EVIDENCE, READY, WITNESS, W, copy_state, new_state
 from linkarms.stopping import Paper, StoppingRule
 from linkarms.stopping import _kernels as stopping_codes
 
@@ -86,9 +86,19 @@ class Engine:
         return bool(self.state.info[AMBIGUOUS])
 
     @property
+    def nbytes(self) -> int:
+        """Memory owned by the state, in bytes."""
+        return sum(array.nbytes for array in self.state)
+
+    @property
+    def costs_evaluated(self) -> int:
+        """Pair costs evaluated since this engine was made."""
+        return int(self.state.info[COSTS])
+
+    @property
     def witness(self) -> tuple[int, int, int, int] | None:
         """The least certain pair of pairs, by index."""
-        u, v, a, b = (int(x) for x in self.state.info[WITNESS:])
+        u, v, a, b = (int(x) for x in self.state.info[WITNESS:COSTS])
         return None if u < 0 else (u, v, a, b)
 
     def _call(self, task: int, arm: int = 0, statistic: NDArray[np.float64] | None = None) -> int:

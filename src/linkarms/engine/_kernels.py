@@ -17,7 +17,7 @@ from linkarms.families._model import Model
 from linkarms.families._vector import arm_estimate
 from linkarms.linkage import fill_distances, single_linkage_kernel
 from linkarms.sampling._kernels import EBC, choose_kernel, ebc_step
-from linkarms.state import AMBIGUOUS, BASE, EVIDENCE, KL, PENALTY, READY, WEIGHTS, WITNESS, State, T
+from linkarms.state import AMBIGUOUS, BASE, COSTS, EVIDENCE, KL, PENALTY, READY, WEIGHTS, WITNESS, State, T
 from linkarms.stopping._kernels import PAPER, paper_penalty
 
 # what `engine_kernel` is asked to do
@@ -119,7 +119,8 @@ def _weigh_evidence(model: Model, state: State, plan: Plan) -> None:
         plan.codes[2],
         state.lam,
         state.vectors[KL],
-        state.info[WITNESS : WITNESS + 4],
+        state.info[WITNESS:COSTS],
+        state.info[COSTS:],
     )
     state.values[BASE] = base
 

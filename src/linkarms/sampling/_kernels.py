@@ -10,7 +10,7 @@ from linkarms._jit import Array, inlined, kernel
 from linkarms.alternatives._bottleneck import psi_kernel
 from linkarms.families._model import Model
 from linkarms.sampling._simplex import project_simplex
-from linkarms.state import KL, READY, W_SUM, WITNESS, State, T, W
+from linkarms.state import COSTS, KL, READY, W_SUM, WITNESS, State, T, W
 
 #: Integer codes of the sampling rules; `USER` rules are asked in Python.
 USER, EBC, EBC_H, ROUND_ROBIN = range(4)
@@ -49,13 +49,22 @@ def choose_kernel(model: Model, state: State, rule: int, n_clusters: int) -> int
     if state.info[READY] == 0:
         return fewest
     kl = state.vectors[KL]
-    witness = state.info[WITNESS : WITNESS + 4]
+    witness = state.info[WITNESS:COSTS]
     if total > state.info[T]:
         kl = np.empty(n_arms)
         witness = np.empty(4, dtype=np.int64)
         lam = np.empty_like(state.theta)
         psi_kernel(
-            model, state.theta, state.dist, n.astype(np.float64), state.labels, n_clusters, lam, kl, witness
+            model,
+            state.theta,
+            state.dist,
+            n.astype(np.float64),
+            state.labels,
+            n_clusters,
+            lam,
+            kl,
+            witness,
+            state.info[COSTS:],
         )
     best = 0
     for m in range(1, n_arms):
@@ -79,7 +88,9 @@ def ebc_step(model: Model, state: State, step: float, n_clusters: int) -> None:
         kl = np.empty(w.shape[0])
         witness = np.empty(4, dtype=np.int64)
         lam = np.empty_like(state.theta)
-        psi_kernel(model, state.theta, state.dist, w, state.labels, n_clusters, lam, kl, witness)
+        psi_kernel(
+            model, state.theta, state.dist, w, state.labels, n_clusters, lam, kl, witness, state.info[COSTS:]
+        )
         eta = step / math.sqrt(state.info[T])
         for m in range(w.shape[0]):
             w[m] += eta * kl[m]
