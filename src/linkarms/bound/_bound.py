@@ -20,6 +20,10 @@ __all__ = ["Active", "Bound", "lower_bound"]
 
 #: Alternatives with a smaller share in the proof than this are not listed.
 _LISTED = 1e-6
+#: The bracket is closed further than was asked for: that takes a few evaluations more, and the ends then agree in their last digits.
+_FURTHER, _FINEST = 0.1, 1e-7
+#: psi has to lie between this and one over it, so that it can be divided by.
+_LEAST = 1e-290
 
 
 @dataclass(frozen=True)
@@ -198,10 +202,9 @@ def lower_bound(
         remark = "the parameters have equal edges at the cut, and no number of samples tells which partition is right"
         return Bound(math.inf, math.inf, equal, 0.0, True, (), remark, 0)
     first = oracle.lowest(equal)
-    if not 0.0 < first.value < math.inf or not np.all(np.isfinite(first.kl)):
+    if not _LEAST < first.value < 1.0 / _LEAST or not np.all(np.isfinite(first.kl)):
         raise InvalidInput(
-            f"psi is {first.value:g} at equal weights, where it should be positive and finite; the parameters are too large or too "
-            "close together for double precision: scale them"
+            f"psi is {first.value:g} at equal weights, which is too small or too large for double precision; scale the parameters"
         )
     with Progress("lower bound", enabled=progress) as bar:
 
@@ -211,11 +214,12 @@ def lower_bound(
             )
             bar.update(count / budget, f"T* {ends}, {count} cuts")
 
-        found = maximise(oracle, n, width, budget, watch)
+        aim = max(_FURTHER * width, _FINEST)
+        found = maximise(oracle, n, aim, budget, watch)
         weights, value, evaluations = found.weights, found.lower, found.evaluations
         if found.upper > value * (1.0 + width) and oracle.loose:
             # The values lie below psi, and are largest elsewhere.
-            again = maximise(oracle.unchecked, n, width, budget, watch)
+            again = maximise(oracle.unchecked, n, aim, budget, watch)
             evaluations += again.evaluations
             if again.lower > value:
                 weights, value = again.weights, again.lower

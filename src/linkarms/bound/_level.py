@@ -198,7 +198,7 @@ def _project(centre: Array, rows: Array, level: float, floor: float) -> tuple[Ar
     from scipy.optimize import nnls
 
     n = len(centre)
-    length = np.linalg.norm(rows, axis=1)
+    length = rows.max(axis=1)  # not the norm, whose squares could overflow
     a = np.vstack([rows / length[:, None], np.eye(n)])
     h = np.concatenate([level / length, np.full(n, floor)]) - a @ centre
     unit = float(h.max())

@@ -89,9 +89,10 @@ class SplitProblem:
             )
             constraints.append({"type": "eq", "fun": lambda z: rows @ z, "jac": lambda z: rows})
         begin = ((start - self.theta)[self.arms] / self.unit).ravel()
+        search: Any = minimize
         settings: Any = {"ftol": 1e-9, "maxiter": 60}
         with np.errstate(all="ignore"):
-            found = minimize(
+            found = search(
                 lambda z: self._value(z, cost),
                 np.clip(begin, bounds[:, 0], bounds[:, 1]),
                 jac=True,

@@ -80,4 +80,6 @@ def plan(
             table.add_row(*map(Text, row))
         # A table in a file or a pipe is not cut to the width of a screen.
         Console(highlight=False, width=None if sys.stdout.isatty() else 240).print(table)
-    raise typer.Exit(0 if any(row.trials and not row.unstopped for row in found.rows) else 1)
+        for line in found.notes():
+            console.print(Text(line))
+    raise typer.Exit(0 if any(row.mean is not None for row in found.rows) else 1)

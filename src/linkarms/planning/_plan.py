@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkarms._validate import check_delta, check_integer, check_n_clusters, check_parameters
-from linkarms.bound import Bound, lower_bound
+from linkarms.bound import lower_bound
 from linkarms.errors import InvalidInput
 from linkarms.families import FamilyLike
 from linkarms.montecarlo import simulate
@@ -84,16 +84,26 @@ def plan(
     runs, budget = check_integer("trials", trials, 1), check_integer("max_samples", max_samples, 1)
     bound = lower_bound(theta, k, family, progress=progress)
     ways = _sampling(sampling)
+    if bound.upper == 0.0:
+        nothing = [PlanRow(w.name, "any", mean=0.0, median=0.0, q95=0.0, note=bound.remark) for w in ways]
+        return Plan(level, bound, 0.0, names, tuple(nothing))
     if math.isinf(bound.lower):
-        rows = [PlanRow(way.name, "any", note=f"never stops: {bound.remark}") for way in ways]
-        return Plan(level, bound, bound.samples(level), names, tuple(rows))
+        never = [PlanRow(w.name, "any", note=f"never stops: {bound.remark}") for w in ways]
+        return Plan(level, bound, bound.samples(level), names, tuple(never))
     problem = Problem(theta, k, family, arms=names)
+    guess = Guess(theta, problem.labels, bound.weights, k, problem.arm_families, level)
     rows = []
-    for stop in _stopping(stopping, problem, bound, level):
-        problem_of_rule = _why_not(stop, problem, bound, level)
+    if stopping is None:
+        stops, refused = stopping_rules(guess, 1.0 / bound.upper)
+        rows = [PlanRow(way.name, name, note=why) for name, why in refused.items() for way in ways]
+    else:
+        given = stopping if isinstance(stopping, Sequence) else [stopping]
+        stops = [resolve_stopping(rule) for rule in given]
+    for stop in stops:
+        why = _why_not(stop, guess)
         for way in ways:
-            if problem_of_rule:
-                rows.append(PlanRow(way.name, _words(stop), note=problem_of_rule))
+            if why:
+                rows.append(PlanRow(way.name, _words(stop), note=why))
                 continue
             try:
                 s = simulate(
@@ -122,33 +132,16 @@ def _sampling(rules: str | SamplingRule | Sequence[str | SamplingRule] | None) -
     return [resolve_sampling(rule) for rule in rules]
 
 
-def _guess(problem: Problem, bound: Bound, delta: float) -> Guess:
-    return Guess(
-        problem.parameters, problem.labels, bound.weights, problem.n_clusters, problem.arm_families, delta
-    )
-
-
-def _stopping(
-    rules: StoppingRule | Sequence[StoppingRule] | None, problem: Problem, bound: Bound, delta: float
-) -> list[StoppingRule]:
-    if rules is None:
-        psi = 1.0 / bound.upper if bound.upper > 0.0 else math.inf
-        return stopping_rules(_guess(problem, bound, delta), psi)
-    return [resolve_stopping(rule) for rule in (rules if isinstance(rules, Sequence) else [rules])]
-
-
-def _why_not(rule: StoppingRule, problem: Problem, bound: Bound, delta: float) -> str:
+def _why_not(rule: StoppingRule, guess: Guess) -> str:
     """Why runs with this rule are not worth simulating; empty if they are."""
     try:
-        rule.check(problem.arm_families)
+        rule.check(guess.families)
+        box = rule.box(guess.families.n_features)
     except InvalidInput as error:
         return str(error)
-    if bound.upper == 0.0:
-        return ""
-    box = rule.box(problem.n_features)
-    if np.any(problem.parameters < box[:, 0]) or np.any(problem.parameters > box[:, 1]):
+    if np.any(guess.estimates < box[:, 0]) or np.any(guess.estimates > box[:, 1]):
         return "no promise: theta does not contain the guess; give a wider one"
-    words = rule.diagnose(_guess(problem, bound, delta))
+    words = rule.diagnose(guess)
     return f"never stops: {words}" if words else ""
 
 

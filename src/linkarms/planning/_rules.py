@@ -77,19 +77,23 @@ def sampling_rules() -> list[SamplingRule]:
     return rules
 
 
-def stopping_rules(guess: Guess, psi: float) -> list[StoppingRule]:
-    """The stopping rules of the package, set up for the guess; ``psi`` is the optimal one, ``1 / T*``."""
+def stopping_rules(guess: Guess, psi: float) -> tuple[list[StoppingRule], dict[str, str]]:
+    """The stopping rules of the package, set up for the guess, and why others cannot be; ``psi`` is the optimal one, ``1 / T*``."""
     rules: list[StoppingRule] = []
+    refused: dict[str, str] = {}
     for cls in _shipped(linkarms.stopping, StoppingRule):  # type: ignore[type-abstract]
         if issubclass(cls, Paper):
             paper = _paper(guess, psi)
-            rules += [] if paper is None else [paper]
+            if paper is None:
+                refused[cls.name] = "no theta strictly inside the domain of the family has room for the guess"
+            else:
+                rules.append(paper)
             continue
         try:
             rules.append(cls())
         except TypeError:
-            continue
-    return rules
+            refused[cls.name] = "it needs settings; give it as stopping="
+    return rules, refused
 
 
 def _paper(guess: Guess, psi: float) -> Paper | None:
@@ -100,8 +104,9 @@ def _paper(guess: Guess, psi: float) -> Paper | None:
     box = domain_box(guess.families)
     least, most = box[:, :, 0].max(axis=0), box[:, :, 1].min(axis=0)
     # at an end of the domain: three quarters of the way there
-    low = np.maximum(low - width, np.where(np.isfinite(least), least + 0.25 * (low - least), -np.inf))
-    high = np.minimum(high + width, np.where(np.isfinite(most), most - 0.25 * (most - high), np.inf))
+    with np.errstate(invalid="ignore"):
+        low = np.maximum(low - width, np.where(np.isfinite(least), least + 0.25 * (low - least), -np.inf))
+        high = np.minimum(high + width, np.where(np.isfinite(most), most - 0.25 * (most - high), np.inf))
     sides = np.column_stack([_round(low, -1), _round(high, 1)])
     if not np.all(np.isfinite(sides)) or np.any(sides[:, 0] >= sides[:, 1]):
         return None

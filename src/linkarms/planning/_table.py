@@ -135,7 +135,7 @@ class Plan:
         def cell(value: float | None, low: float | None, high: float | None) -> str:
             return "-" if value is None else f"{value:,.0f}{interval(low, high)}"
 
-        head = ["sampling", "stopping", "mean", "median", "95% quantile", "remark"]
+        head = ["sampling", "stopping", "mean", "median", "95% quantile"]
         cells = [
             [
                 row.sampling,
@@ -143,7 +143,6 @@ class Plan:
                 cell(row.mean, row.mean_low, row.mean_high),
                 cell(row.median, row.median_low, row.median_high),
                 cell(row.q95, row.q95_low, row.q95_high),
-                row.note,
             ]
             for row in self.rows
         ]
@@ -158,6 +157,14 @@ class Plan:
             "best shares: " + ", ".join(f"{arm}: {weight:.1%}" for arm, weight in shares),
         ]
 
+    def notes(self) -> list[str]:
+        """What a reader should know, one line for all pairs of rules that it is true of."""
+        rules: dict[tuple[str, str], list[str]] = {}
+        for row in self.rows:
+            if row.note:
+                rules.setdefault((row.stopping, row.note), []).append(row.sampling)
+        return [f"{', '.join(names)} with {stop}: {note}" for (stop, note), names in rules.items()]
+
     def __str__(self) -> str:
         head, cells = self.table()
         width = [max(len(row[i]) for row in [head, *cells]) for i in range(len(head))]
@@ -165,4 +172,4 @@ class Plan:
         for row in [head, *cells]:
             left = [word.ljust(w) for word, w in zip(row, width, strict=True)]
             lines.append("  ".join(left).rstrip())
-        return "\n".join(lines)
+        return "\n".join([*lines, *([""] if self.notes() else []), *self.notes()])
