@@ -276,6 +276,9 @@ def test_a_users_family_that_fails_is_reported():
         def fisher(theta):
             return 1.0
 
+        def draw(self, rng, theta, size):
+            return rng.normal(theta, 1.0, (size, 1))
+
     with pytest.raises(la.errors.CallbackError, match="no divergence today"):
         la.lower_bound([0.0, 1.0, 5.0], 2, Broken())
 

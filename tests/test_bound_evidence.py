@@ -21,10 +21,12 @@ SAME = 1e-6
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['index']} {row['kind']}")
 def test_the_bracket_contains_the_optimum(row):
     problem = draw(row["index"])
-    b = la.lower_bound(problem["parameters"], problem["K"], to_library(problem["families"]))
+    vector = row["kind"] in ("categorical", "product")
+    # psi of these takes up to half a second, and a wider bracket fewer of them
+    gap = 1e-2 if vector else 1e-4
+    b = la.lower_bound(problem["parameters"], problem["K"], to_library(problem["families"]), gap=gap)
     assert b.lower <= row["T"] * (1 + SAME)
     assert row["T"] <= b.upper * (1 + SAME)
-    vector = row["kind"] in ("categorical", "product")
     if max(row["shape"]) <= 2 and not vector:
         assert b.closed
         assert b.gap <= 1e-4

@@ -20,7 +20,7 @@ __all__ = ["Active", "Bound", "lower_bound"]
 
 #: Alternatives with a smaller share in the proof than this are not listed.
 _LISTED = 1e-6
-#: The bracket is closed further than was asked for: that takes a few evaluations more, and the ends then agree in their last digits.
+#: Where psi is exact, the bracket is closed further than was asked for: a few quick evaluations make its ends agree in more digits.
 _FURTHER, _FINEST = 0.1, 1e-7
 #: psi has to lie between this and one over it, so that it can be divided by.
 _LEAST = 1e-290
@@ -214,12 +214,13 @@ def lower_bound(
             )
             bar.update(count / budget, f"T* {ends}, {count} cuts")
 
-        aim = max(_FURTHER * width, _FINEST)
+        sharp = first.exact and oracle.closure.size.max() <= 2
+        aim = max(_FURTHER * width, _FINEST) if sharp else width
         found = maximise(oracle, n, aim, budget, watch)
         weights, value, evaluations = found.weights, found.lower, found.evaluations
         if found.upper > value * (1.0 + width) and oracle.loose:
             # The values lie below psi, and are largest elsewhere.
-            again = maximise(oracle.unchecked, n, aim, budget, watch)
+            again = maximise(oracle.unchecked, n, aim, found.evaluations, watch)
             evaluations += again.evaluations
             if again.lower > value:
                 weights, value = again.weights, again.lower
