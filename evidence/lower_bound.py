@@ -158,12 +158,11 @@ def solve(index):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--part", type=int, nargs=2, default=(0, 1), metavar=("I", "N"))
-    chosen_part, of = parser.parse_args(arguments).part
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
     store = Store(HERE.with_suffix(".json"), COMMAND)
+    store.data.update(seed=SEED, starts=STARTS)
     done = store.data.setdefault("instances", {})
-    for index in chosen()[chosen_part::of]:
+    for index in chosen():
         if str(index) in done:
             continue
         row = done[str(index)] = solve(index)
@@ -173,6 +172,7 @@ def main(arguments=None):
             f"{row['rounds']} rounds, {row['seconds']} s",
             flush=True,
         )
+    store.save()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """T*: the paper's problems, brackets whose two ends are proved here again by other means, and the edges."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -281,6 +282,41 @@ def test_a_users_family_that_fails_is_reported():
 
     with pytest.raises(la.errors.CallbackError, match="no divergence today"):
         la.lower_bound([0.0, 1.0, 5.0], 2, Broken())
+
+
+def test_a_psi_that_contradicts_its_alternatives_is_not_reported(monkeypatch):
+    from dataclasses import replace
+
+    from linkarms.bound._oracle import Oracle
+
+    honest = Oracle.lowest
+    monkeypatch.setattr(
+        Oracle, "lowest", lambda self, w: replace(honest(self, w), value=1.1 * honest(self, w).value)
+    )
+    with pytest.raises(la.LinkarmsError, match="contradict each other"):
+        la.lower_bound(SYNTHETIC1, 3)
+
+
+def test_alternatives_that_cannot_be_had_leave_the_lower_end_at_zero(monkeypatch):
+    monkeypatch.setattr("linkarms.bound._closure.Closure.nearby", lambda self, psi, weights: None)
+    b = la.lower_bound(SYNTHETIC1, 3)
+    assert (b.lower, b.gap, b.closed, b.evaluations) == (0.0, math.inf, False, 1)
+    assert b.upper == pytest.approx(1 / la.psi(np.full(6, 1 / 6), SYNTHETIC1, 3).value)
+    assert str(b).endswith("no alternative of finite divergence was found")
+    assert b.to_dict()["gap"] is None
+
+
+def test_twenty_arms_take_less_than_300_milliseconds():
+    problem = la.problems.scaling(n_arms=20)
+    bound_of(problem)  # compiles
+    seconds = []
+    for _ in range(5):
+        start = time.process_time()  # of this process: others on the machine do not count
+        b = bound_of(problem)
+        seconds.append(time.process_time() - start)
+    assert b.closed
+    assert b.evaluations < 120
+    assert min(seconds) < 0.3
 
 
 def test_progress_is_shown(capsys, monkeypatch):

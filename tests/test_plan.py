@@ -145,6 +145,18 @@ def test_a_rule_that_is_not_made_for_the_problem_gets_a_note(monkeypatch):
     assert p.rows[0].note == "this rule is for two clusters in one dimension"
 
 
+def test_a_rule_with_a_stop_of_its_own_gets_a_row_for_it(monkeypatch):
+    def own_stop(problem, rule, *, stopping, **options):
+        if stopping is None and rule.name != "ebc":
+            raise InvalidInput("no stop of its own")
+        return la.simulate(problem, rule, stopping=stopping or PAPER, **options)
+
+    monkeypatch.setattr("linkarms.planning._plan.simulate", own_stop)
+    p = la.plan(MEANS, 2, trials=4)
+    assert [(r.sampling, r.trials) for r in p.rows if r.stopping == "its own"] == [("ebc", 4)]
+    assert not any(r.stopping == "its own" for r in la.plan(MEANS, 2, stopping=PAPER, trials=2).rows)
+
+
 def test_table_frame_and_dict_agree():
     p = la.plan(MEANS, 2, sampling="ebc-h", stopping=PAPER, trials=20)
     (row,) = p.rows

@@ -13,7 +13,7 @@ from linkarms._progress import Progress
 from linkarms._validate import check_delta, check_integer, check_n_clusters, check_number, check_parameters
 from linkarms.bound._level import Maximum, maximise
 from linkarms.bound._oracle import Oracle
-from linkarms.errors import InvalidInput
+from linkarms.errors import InvalidInput, LinkarmsError
 from linkarms.families import FamilyLike, resolve
 
 __all__ = ["Active", "Bound", "lower_bound"]
@@ -24,6 +24,13 @@ _LISTED = 1e-6
 _FURTHER, _FINEST = 0.1, 1e-7
 #: psi has to lie between this and one over it, so that it can be divided by.
 _LEAST = 1e-290
+#: A value of psi above a bound of it by more than this, relatively, is no rounding.
+_CONTRADICTION = 1e-6
+#: Why a bracket stays wide, by `Psi.bound`.
+_REMARKS = {
+    "bottleneck": "psi is only bounded where a cluster has three arms or more",
+    "dominating": "psi is only bounded for this family",
+}
 
 
 @dataclass(frozen=True)
@@ -224,33 +231,29 @@ def lower_bound(
             evaluations += again.evaluations
             if again.lower > value:
                 weights, value = again.weights, again.lower
-    return _report(found, weights, value, width, evaluations, oracle.loose)
+    if value > found.upper * (1.0 + _CONTRADICTION):
+        raise LinkarmsError(
+            f"psi={value:.9g} exceeds {found.upper:.9g}, which a mixture of alternatives costs: the divergence of a family and its step "
+            "contradict each other; test a family of your own with linkarms.families.check_family"
+        )
+    remarks = [words for word, words in _REMARKS.items() if word in oracle.loose]
+    if not remarks:
+        short = found.evaluations >= budget
+        remarks = ["max_cuts were used up" if short else "no alternative of finite divergence was found"]
+    return _report(found, weights, value, width, evaluations, "; ".join(remarks))
 
 
 def _report(
-    found: Maximum,
-    weights: NDArray[np.float64],
-    value: float,
-    width: float,
-    evaluations: int,
-    loose: set[str],
+    found: Maximum, weights: NDArray[np.float64], value: float, width: float, evaluations: int, remark: str
 ) -> Bound:
-    lower, upper = 1.0 / found.upper, 1.0 / value
-    lower = min(lower, upper)  # equal but for rounding
+    """From a bracket of the largest psi to one of T*; ``remark`` is for a wide one."""
+    upper = 1.0 / value
+    lower = min(1.0 / found.upper, upper)  # equal but for rounding
     gap = upper / lower - 1.0 if lower > 0.0 else math.inf
     closed = gap <= width
-    reasons = {
-        "bottleneck": "psi is only bounded where a cluster has three arms or more",
-        "dominating": "psi is only bounded for this family",
-    }
-    remark = ""
-    if not closed:
-        known = [words for word, words in reasons.items() if word in loose]
-        remark = "; ".join(known) if known else "max_cuts were used up"
-    order = [int(i) for i in np.argsort(-found.mixture) if found.mixture[i] > _LISTED]
     active = []
-    for i in order:
-        cut = found.cuts[i]
-        assert cut.gradient is not None
-        active.append(Active(float(found.mixture[i]), cut.alternative, cut.gradient))
-    return Bound(lower, upper, weights, gap, closed, tuple(active), remark, evaluations)
+    for i in np.argsort(-found.mixture):
+        cut, share = found.cuts[i], float(found.mixture[i])
+        if cut.gradient is not None and share > _LISTED:
+            active.append(Active(share, cut.alternative, cut.gradient))
+    return Bound(lower, upper, weights, gap, closed, tuple(active), "" if closed else remark, evaluations)

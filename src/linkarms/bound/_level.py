@@ -11,7 +11,7 @@ So the bracket does not depend on how well the steps in between are solved. A st
 reach a level half-way up the bracket (Lemarechal, Nemirovskii and Nesterov 1995); the multipliers of the projection are the mixture ``p``.
 No linear programme is needed: where the level is out of reach, the multipliers prove it. The next point stays near the best one, which is
 what plain cutting planes lack: with 20 arms in 18 clusters those had not closed a bracket of 1e-4 after 600 cuts, and the level method
-has after 50.
+has after 57.
 """
 
 from __future__ import annotations
@@ -130,7 +130,8 @@ def maximise(
     """Bracket the maximum of ``psi`` over the simplex, to the relative gap ``gap`` where the oracle allows it.
 
     It ends when ``upper <= (1 + gap) lower``; when the cuts at hand leave no more than half of that open, so that further ones cannot
-    change ``upper`` much (the oracle's values then lie below its cuts: they are lower bounds of psi, not psi); or after ``max_cuts``.
+    change ``upper`` much (the oracle's values then lie below its cuts: they are lower bounds of psi, not psi); where there is no cut; or
+    after ``max_cuts``.
 
     Parameters
     ----------
@@ -150,10 +151,13 @@ def maximise(
     w = np.full(n_arms, 1.0 / n_arms)
     evaluations = 0
     while evaluations < max_cuts:
-        bracket.add(w, oracle(w))
+        cut = oracle(w)
+        bracket.add(w, cut)
         evaluations += 1
         if watch is not None:
             watch(bracket.lower, bracket.upper, evaluations)
+        if cut.gradient is None:
+            break  # nothing was learned, and the next point would be the same
         following = _next_point(bracket, gap, floor)
         if following is None:
             break
@@ -170,8 +174,6 @@ def _padded(bracket: _Bracket) -> Array:
 
 def _next_point(bracket: _Bracket, gap: float, floor: float) -> Array | None:
     """Where to ask next; None when the bracket is closed, or cannot be closed further."""
-    if not len(bracket.rows):
-        return None
     for _ in range(200):  # each time round, the bracket shrinks by a fixed share
         centre, reached = bracket.centre()
         if bracket.upper <= bracket.lower * (1.0 + gap) or bracket.upper <= reached * (1.0 + 0.5 * gap):

@@ -52,7 +52,8 @@ class Oracle:
         point = self.closure.nearby(psi, weights)
         if point is None:
             return Cut(psi.value, None, psi.alternative)
-        return Cut(psi.value, self.closure.divergences(point), point)
+        kl = self.closure.divergences(point)
+        return Cut(psi.value, kl if np.all(np.isfinite(kl)) else None, point)
 
     def unchecked(self, weights: Array) -> Cut:
         """The same with the gradient of the value itself, which need not be a cut: to look for weights with a larger value."""

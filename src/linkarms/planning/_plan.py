@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,7 @@ from linkarms._validate import check_delta, check_integer, check_n_clusters, che
 from linkarms.bound import lower_bound
 from linkarms.errors import InvalidInput
 from linkarms.families import FamilyLike
-from linkarms.montecarlo import simulate
+from linkarms.montecarlo import Simulation, simulate
 from linkarms.planning._rules import Guess, sampling_rules, stopping_rules
 from linkarms.planning._table import Plan, PlanRow, summarise
 from linkarms.problem import Problem, arm_names
@@ -99,29 +100,37 @@ def plan(
     else:
         given = stopping if isinstance(stopping, Sequence) else [stopping]
         stops = [resolve_stopping(rule) for rule in given]
+    runs_of = partial(
+        simulate,
+        problem,
+        deltas=(level,),
+        trials=runs,
+        seed=seed,
+        max_samples=budget,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
     for stop in stops:
         why = _why_not(stop, guess)
-        for way in ways:
-            if why:
-                rows.append(PlanRow(way.name, _words(stop), note=why))
-                continue
-            try:
-                s = simulate(
-                    problem,
-                    way,
-                    stopping=stop,
-                    deltas=(level,),
-                    trials=runs,
-                    seed=seed,
-                    max_samples=budget,
-                    n_jobs=n_jobs,
-                    progress=progress,
-                )[way.name]
-            except InvalidInput as error:  # a rule that is not made for such a problem
-                rows.append(PlanRow(way.name, _words(stop), note=str(error)))
-                continue
-            rows.append(summarise(way.name, _words(stop), s.stopping_times[:, 0], s.errors[:, 0], budget))
+        rows += [_row(way, stop, why, runs_of, budget) for way in ways]
+    if stopping is None:  # rules with a stop of their own
+        own = [_row(way, None, "", runs_of, budget) for way in ways]
+        rows += [row for row in own if row.trials]
     return Plan(level, bound, bound.samples(level), names, tuple(rows))
+
+
+def _row(
+    way: SamplingRule, stop: StoppingRule | None, why: str, runs: Callable[..., Simulation], max_samples: int
+) -> PlanRow:
+    """Simulate one pair of rules, unless ``why`` says that it is no use."""
+    words = "its own" if stop is None else _words(stop)
+    if why:
+        return PlanRow(way.name, words, note=why)
+    try:
+        found = runs(way, stopping=stop)[way.name]
+    except InvalidInput as error:  # a rule that is not made for such a problem, or has no stop of its own
+        return PlanRow(way.name, words, note=str(error))
+    return summarise(way.name, words, found.stopping_times[:, 0], found.errors[:, 0], max_samples)
 
 
 def _sampling(rules: str | SamplingRule | Sequence[str | SamplingRule] | None) -> list[SamplingRule]:
