@@ -235,4 +235,4 @@ def test_the_demo_shows_the_bound(tmp_path, monkeypatch, capsys):
     assert 19.068 <= answer["lower_bound"][0] <= answer["lower_bound"][1] <= 19.069
     assert answer["least_samples"] == pytest.approx(19.068 * 0.9 * math.log(19), rel=1e-4)
     assert run(["demo", "--quiet"]) == 0
-    assert "fewer than 51 samples on average" in capsys.readouterr().out
+    assert "fewer than 50.5 samples on average" in capsys.readouterr().out

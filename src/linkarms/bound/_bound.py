@@ -227,7 +227,7 @@ def lower_bound(
         weights, value, evaluations = found.weights, found.lower, found.evaluations
         if found.upper > value * (1.0 + width) and oracle.loose:
             # The values lie below psi, and are largest elsewhere.
-            again = maximise(oracle.unchecked, n, aim, found.evaluations, watch)
+            again = maximise(oracle.unchecked, n, aim, min(budget, max(found.evaluations, 5 * n)), watch)
             evaluations += again.evaluations
             if again.lower > value:
                 weights, value = again.weights, again.lower

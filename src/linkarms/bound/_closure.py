@@ -9,7 +9,8 @@ it is moved until it is one. Whatever comes out was checked, so that a poor sear
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,13 @@ Array = NDArray[np.float64]
 #: How far along the way from theta to the point of psi, and beyond it, a true alternative is looked for.
 _REACH = (1.1, 1.3, 1.7, 2.5, 4.0)
 _HALVINGS = 12
+#: In clusters of at most so many arms every arm is tried alone; in larger ones that takes longer than it is worth.
+_SMALL = 6
 #: How much nearer than need be two arms are brought: rounding depends on how far from the origin they are.
 _SPARE = (1e-15, 1e-13, 1e-11, 1e-9, 1e-7)
+
+
+_Split: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class _Nearest(NamedTuple):
@@ -37,7 +43,7 @@ class _Nearest(NamedTuple):
     margin: (
         float  # longest gap inside a cluster over shortest distance between two; 1 or more: an alternative
     )
-    split: tuple[tuple[int, ...], tuple[int, ...]]
+    split: _Split
     pair: tuple[int, int]
 
 
@@ -76,7 +82,8 @@ class Closure:
         """The widest split of a cluster, and the closest arms of two clusters, at ``point``."""
         inter = np.linalg.norm(point[self._first] - point[self._second], axis=1)
         closest = int(np.argmin(inter))
-        widest, split = -1.0, ((), ())  # type: tuple[float, tuple[tuple[int, ...], tuple[int, ...]]]
+        widest = -1.0
+        split: _Split = ((), ())
         for group in self.groups:
             side = single_linkage(point[group], 2)[0] if len(group) > 2 else np.array([0, 1])
             s, t = group[side == 0], group[side == 1]
@@ -125,26 +132,39 @@ class Closure:
         return None
 
     def _search(self, point: Array, a: int, b: int, weights: Array) -> Array | None:
-        """The cheapest alternative on the way from ``point`` onwards, or on the way to where ``a`` and ``b`` meet; then downhill."""
-        found: list[tuple[float, Array]] = []
-        for end in (self._beyond(point), self._merged(point, a, b, weights)):
-            if end is not None:
-                start = self._halve(point, end)
-                found.append((self._cost(start, weights), start))
-        tried = set()
-        for _, start in tuple(found):
-            near = self.nearest(start)
-            if near[1:] in tried:
-                continue
-            tried.add(near[1:])
-            lowered = SplitProblem(self.theta, self.families, weights, *near.split, *near.pair).solve(start)
-            mended = None if lowered is None else self._meet_pair(lowered, *near.split, *near.pair)
-            if mended is not None:
-                found.append((self._cost(mended, weights), mended))
-        found = [
-            (cost, end) for cost, end in found if math.isfinite(cost) and self.nearest(end).margin >= 1.0
+        """The cheapest alternative that is found from where ways to one begin, each followed downhill for several splits."""
+        starts = [
+            self._halve(point, end)
+            for end in (self._beyond(point), self._merged(point, a, b, weights))
+            if end is not None
         ]
-        return min(found, key=lambda item: item[0])[1] if found else None
+        found = list(starts)
+        tried = set()
+        for start in starts:
+            for split, pair in self._splits(start, (a, b)):
+                key = (frozenset(split), pair)
+                if key in tried:
+                    continue
+                tried.add(key)
+                lowered = SplitProblem(self.theta, self.families, weights, *split, *pair).solve(start)
+                mended = None if lowered is None else self._meet_pair(lowered, *split, *pair)
+                if mended is not None:
+                    found.append(mended)
+        priced = [(self._cost(end, weights), i) for i, end in enumerate(found)]
+        for _, i in sorted(item for item in priced if math.isfinite(item[0])):
+            if self.nearest(found[i]).margin >= 1.0:
+                return found[i]
+        return None
+
+    def _splits(self, start: Array, pair: tuple[int, int]) -> Iterator[tuple[_Split, tuple[int, int]]]:
+        """Splits to try from ``start``, with pairs: its own, and in small clusters each arm alone, which is often the cheapest."""
+        near = self.nearest(start)
+        yield near.split, near.pair
+        cluster = sorted((*near.split[0], *near.split[1]))
+        for m in cluster if len(cluster) <= _SMALL else ():
+            rest = tuple(x for x in cluster if x != m)
+            yield ((m,), rest), near.pair
+            yield ((m,), rest), pair
 
     def _beyond(self, point: Array) -> Array | None:
         for reach in _REACH:

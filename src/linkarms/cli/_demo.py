@@ -74,7 +74,7 @@ def demo(
         print_result(result)
         print(f"the truth is known here: the clusters are {'right' if right else 'wrong'}")
         print(
-            f"{least}: no rule can promise as much with fewer than {least.samples(delta):.0f} samples on average"
+            f"{least}: no rule can promise as much with fewer than {least.samples(delta):.1f} samples on average"
         )
         if picture is not None:
             print(f"picture: {picture}")

@@ -153,7 +153,7 @@ class Plan:
         shares = zip(self.arms, self.bound.weights, strict=True)
         return [
             str(self.bound),
-            f"no rule promises delta={self.delta:g} with fewer than {self.samples:,.0f} samples on average",
+            f"no rule promises delta={self.delta:g} with fewer than {self.samples:,.1f} samples on average",
             "best shares: " + ", ".join(f"{arm}: {weight:.1%}" for arm, weight in shares),
         ]
 
