@@ -1,9 +1,9 @@
-"""Run every proof, or those named: ``python -m evidence [psi_brute_force paper_figures error_rates]``."""
+"""Run every proof, or those named: ``python -m evidence [psi_brute_force paper_figures error_rates lower_bound]``."""
 
 import sys
 from importlib import import_module
 
-PROOFS = ("psi_brute_force", "paper_figures", "error_rates")
+PROOFS = ("psi_brute_force", "paper_figures", "error_rates", "lower_bound")
 
 for name in sys.argv[1:] or PROOFS:
     if name not in PROOFS:

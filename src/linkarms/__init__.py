@@ -13,21 +13,27 @@ from linkarms._version import __version__
 if TYPE_CHECKING:
     from linkarms import arms, errors, families, plots, sampling, stopping
     from linkarms.alternatives import Psi, psi
+    from linkarms.bound import Bound, lower_bound
     from linkarms.closed_loop import cluster
     from linkarms.clusterer import BanditClusterer
     from linkarms.errors import LinkarmsError
     from linkarms.montecarlo import simulate
+    from linkarms.planning import Plan, plan
     from linkarms.problem import Problem, problems
     from linkarms.result import Result, Witness
 
 _HOMES = {
     "BanditClusterer": "clusterer",
+    "Bound": "bound",
     "LinkarmsError": "errors",
+    "Plan": "planning",
     "Problem": "problem",
     "Psi": "alternatives",
     "Result": "result",
     "Witness": "result",
     "cluster": "closed_loop",
+    "lower_bound": "bound",
+    "plan": "planning",
     "problems": "problem",
     "psi": "alternatives",
     "simulate": "montecarlo",
@@ -36,7 +42,9 @@ _ROOMS = ("arms", "errors", "families", "plots", "sampling", "stopping")
 
 __all__ = [
     "BanditClusterer",
+    "Bound",
     "LinkarmsError",
+    "Plan",
     "Problem",
     "Psi",
     "Result",
@@ -46,6 +54,8 @@ __all__ = [
     "cluster",
     "errors",
     "families",
+    "lower_bound",
+    "plan",
     "plots",
     "problems",
     "psi",

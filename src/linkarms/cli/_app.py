@@ -10,8 +10,10 @@ import typer
 
 from linkarms._version import __version__
 from linkarms.cli._bench import bench
+from linkarms.cli._bound import bound
 from linkarms.cli._cluster import cluster
 from linkarms.cli._demo import demo
+from linkarms.cli._plan import plan
 from linkarms.cli._simulate import simulate
 from linkarms.errors import LinkarmsError
 
@@ -43,7 +45,7 @@ def _root(
         typer.echo(context.get_help())
 
 
-for _command in (demo, cluster, simulate, bench):
+for _command in (demo, cluster, plan, bound, simulate, bench):
     app.command()(_command)
 
 

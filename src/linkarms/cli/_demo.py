@@ -59,13 +59,23 @@ def demo(
     if picture is not None:
         write_out(picture, result, watch.history, problem.parameters)
     right = bool(np.array_equal(result.labels, problem.labels))
+    least = la.lower_bound(problem.parameters, problem.n_clusters, problem.family)
     if as_json:
         print_json(
-            {**result.to_dict(), "correct": right, "picture": None if picture is None else str(picture)}
+            {
+                **result.to_dict(),
+                "correct": right,
+                "picture": None if picture is None else str(picture),
+                "lower_bound": [least.lower, least.upper],
+                "least_samples": least.samples(delta),
+            }
         )
     else:
         print_result(result)
         print(f"the truth is known here: the clusters are {'right' if right else 'wrong'}")
+        print(
+            f"{least}: no rule can promise as much with fewer than {least.samples(delta):.1f} samples on average"
+        )
         if picture is not None:
             print(f"picture: {picture}")
     raise typer.Exit(0 if result.stopped else 1)

@@ -12,6 +12,7 @@ __all__ = [
     "Epsilon",
     "Json",
     "MaxSamples",
+    "ProblemName",
     "Quiet",
     "Seed",
     "Stopping",
@@ -28,6 +29,13 @@ def _hush(quiet: bool) -> bool:
 Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", callback=_hush, help="No progress, no remarks: only the answer.")
+]
+ProblemName = Annotated[
+    str,
+    typer.Argument(
+        metavar="PROBLEM",
+        help="synthetic1, synthetic2[:mean], scaling[:ARMS], or a .json file (see below).",
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same run.")]
 Delta = Annotated[float, typer.Option(help="The promised error probability.")]

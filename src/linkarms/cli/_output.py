@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich import box
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from linkarms.cli._colors import terminal_color
@@ -16,9 +18,17 @@ from linkarms.errors import InvalidInput, require
 from linkarms.plots import History
 from linkarms.result import Result
 
-__all__ = ["check_out", "print_json", "print_result", "write_out"]
+__all__ = ["check_out", "plain_table", "print_json", "print_result", "write_out"]
 
 _PICTURES = (".png", ".svg", ".pdf")
+
+
+def plain_table(*columns: str) -> Table:
+    """An empty table: the first column to the left, the others to the right."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for i, name in enumerate(columns):
+        table.add_column(name, justify="left" if i == 0 else "right", no_wrap=True)
+    return table
 
 
 def print_json(content: dict[str, Any]) -> None:

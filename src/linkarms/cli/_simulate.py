@@ -7,23 +7,14 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
-from linkarms.cli._options import Epsilon, Json, Quiet, Seed, Stopping, Theta
-from linkarms.cli._output import print_json
+from linkarms.cli._options import Epsilon, Json, ProblemName, Quiet, Seed, Stopping, Theta
+from linkarms.cli._output import plain_table, print_json
 from linkarms.cli._parse import parse_list, parse_numbers, parse_problem, parse_stopping
 
 __all__ = ["simulate"]
 
-ProblemName = Annotated[
-    str,
-    typer.Argument(
-        metavar="PROBLEM",
-        help="synthetic1, synthetic2[:mean], scaling[:ARMS], or a .json file (see below).",
-    ),
-]
 Rules = Annotated[str, typer.Option(metavar="RULE[,RULE]", help="Sampling rules: ebc, ebc-h, round-robin.")]
 Deltas = Annotated[str, typer.Option(metavar="P[,P]", help="Promised error probabilities.")]
 Trials = Annotated[int, typer.Option(metavar="N", help="Runs of each rule.")]
@@ -106,9 +97,7 @@ def simulate(
 
 
 def _print_table(rows: Iterable[dict[str, Any]]) -> None:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("rule", "delta", "trials", "mean samples", "95% interval", "error rate", "unstopped"):
-        table.add_column(name, justify="left" if name == "rule" else "right", no_wrap=True)
+    table = plain_table("rule", "delta", "trials", "mean samples", "95% interval", "error rate", "unstopped")
     for row in rows:
         table.add_row(
             row["rule"],

@@ -1,0 +1,159 @@
+"""`plan`: the samples to expect from each rule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkarms._validate import check_delta, check_integer, check_n_clusters, check_parameters
+from linkarms.bound import lower_bound
+from linkarms.errors import InvalidInput
+from linkarms.families import FamilyLike
+from linkarms.montecarlo import Simulation, simulate
+from linkarms.planning._rules import Guess, sampling_rules, stopping_rules
+from linkarms.planning._table import Plan, PlanRow, summarise
+from linkarms.problem import Problem, arm_names
+from linkarms.sampling import SamplingRule, resolve_sampling
+from linkarms.stopping import StoppingRule, resolve_stopping
+
+__all__ = ["plan"]
+
+
+def plan(
+    parameters: ArrayLike,
+    n_clusters: int,
+    family: FamilyLike = "gaussian",
+    delta: float = 0.05,
+    *,
+    sampling: str | SamplingRule | Sequence[str | SamplingRule] | None = None,
+    stopping: StoppingRule | Sequence[StoppingRule] | None = None,
+    arms: Sequence[Hashable] | None = None,
+    trials: int = 100,
+    max_samples: int = 100_000,
+    seed: int = 0,
+    n_jobs: int = -1,
+    progress: bool = False,
+) -> Plan:
+    """The samples to expect from each rule, if the parameters were those given.
+
+    Parameters
+    ----------
+    parameters : array of shape (M, d) or (M,)
+        A guess of the parameters: from a pilot study, or the hardest case that matters.
+    n_clusters : int
+        K, from 1 to M.
+    family : str, Family or a sequence with one for each arm, default "gaussian"
+        The distributions of the samples.
+    delta : float, default 0.05
+        The error probability that is to be promised.
+    sampling : str, SamplingRule, or a sequence of them, optional
+        The sampling rules; by default all that the package has.
+    stopping : StoppingRule or a sequence of them, optional
+        The stopping rules; by default all that the package has. The paper's then gets a Theta that is three times as wide as the
+        guess, and an epsilon that suits it; the table says which.
+    arms : sequence, optional
+        Names of the arms.
+    trials, max_samples, seed : int
+        How many runs are simulated for each pair of rules, of at most how many samples, from which seed.
+    n_jobs : int, default -1
+        Threads; -1 for one a core.
+    progress : bool, default False
+        Show progress on stderr.
+
+    Returns
+    -------
+    Plan
+        The lower bound, the best shares of the arms, and a row for each pair of rules. It prints as a table.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> p = la.plan([0.0, 0.5, 6.0, 6.4], n_clusters=2, delta=0.05, sampling="ebc-h", trials=20)
+    >>> p.rows[0].mean > p.samples
+    True
+    """
+    theta = check_parameters(parameters)
+    k = check_n_clusters(n_clusters, len(theta))
+    names = arm_names(len(theta) if arms is None else arms)
+    if len(names) != len(theta):
+        raise InvalidInput(f"there are {len(names)} names for {len(theta)} arms; give one for each")
+    level = check_delta(delta)
+    runs, budget = check_integer("trials", trials, 1), check_integer("max_samples", max_samples, 1)
+    bound = lower_bound(theta, k, family, progress=progress)
+    ways = _sampling(sampling)
+    if bound.upper == 0.0:
+        nothing = [PlanRow(w.name, "any", mean=0.0, median=0.0, q95=0.0, note=bound.remark) for w in ways]
+        return Plan(level, bound, 0.0, names, tuple(nothing))
+    if math.isinf(bound.lower):
+        never = [PlanRow(w.name, "any", note=f"never stops: {bound.remark}") for w in ways]
+        return Plan(level, bound, bound.samples(level), names, tuple(never))
+    problem = Problem(theta, k, family, arms=names)
+    guess = Guess(theta, problem.labels, bound.weights, k, problem.arm_families, level)
+    rows = []
+    if stopping is None:
+        stops, refused = stopping_rules(guess, 1.0 / bound.upper)
+        rows = [PlanRow(way.name, name, note=why) for name, why in refused.items() for way in ways]
+    else:
+        given = stopping if isinstance(stopping, Sequence) else [stopping]
+        stops = [resolve_stopping(rule) for rule in given]
+    runs_of = partial(
+        simulate,
+        problem,
+        deltas=(level,),
+        trials=runs,
+        seed=seed,
+        max_samples=budget,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    for stop in stops:
+        why = _why_not(stop, guess)
+        rows += [_row(way, stop, why, runs_of, budget) for way in ways]
+    if stopping is None:  # rules with a stop of their own
+        own = [_row(way, None, "", runs_of, budget) for way in ways]
+        rows += [row for row in own if row.trials]
+    return Plan(level, bound, bound.samples(level), names, tuple(rows))
+
+
+def _row(
+    way: SamplingRule, stop: StoppingRule | None, why: str, runs: Callable[..., Simulation], max_samples: int
+) -> PlanRow:
+    """Simulate one pair of rules, unless ``why`` says that it is no use."""
+    words = "its own" if stop is None else _words(stop)
+    if why:
+        return PlanRow(way.name, words, note=why)
+    try:
+        found = runs(way, stopping=stop)[way.name]
+    except InvalidInput as error:  # a rule that is not made for such a problem, or has no stop of its own
+        return PlanRow(way.name, words, note=str(error))
+    return summarise(way.name, words, found.stopping_times[:, 0], found.errors[:, 0], max_samples)
+
+
+def _sampling(rules: str | SamplingRule | Sequence[str | SamplingRule] | None) -> list[SamplingRule]:
+    if rules is None:
+        return sampling_rules()
+    if isinstance(rules, (str, SamplingRule)):
+        rules = [rules]
+    return [resolve_sampling(rule) for rule in rules]
+
+
+def _why_not(rule: StoppingRule, guess: Guess) -> str:
+    """Why runs with this rule are not worth simulating; empty if they are."""
+    try:
+        rule.check(guess.families)
+        box = rule.box(guess.families.n_features)
+    except InvalidInput as error:
+        return str(error)
+    if np.any(guess.estimates < box[:, 0]) or np.any(guess.estimates > box[:, 1]):
+        return "no promise: theta does not contain the guess; give a wider one"
+    words = rule.diagnose(guess)
+    return f"never stops: {words}" if words else ""
+
+
+def _words(rule: StoppingRule) -> str:
+    own = type(rule).__repr__ is not object.__repr__
+    return repr(rule) if own else rule.name
