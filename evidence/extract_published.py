@@ -1,8 +1,8 @@
 """Read the paper's plotted coordinates and tables from its LaTeX source: ``python -m evidence.extract_published PAPER.tex``.
 
-It writes the CSV files of `linkarms.paper.published`, which are kept in the package: nobody needs to run this again unless the paper changes.
-The source does not say how many runs are behind a curve. `TRIALS` was found from its decimals: the total of all runs has to be a whole number,
-and so has the number of errors in Figures 4 and 5. The suite checks both.
+It writes the CSV files of `linkarms.paper.published`, which are kept in the package: nobody needs to run this again
+unless the paper changes. The source does not say how many runs are behind a curve. `TRIALS` was found from its decimals:
+the total of all runs has to be a whole number, and so has the number of errors in Figures 4 and 5. The suite checks both.
 """
 
 import argparse
@@ -12,7 +12,14 @@ from pathlib import Path
 
 HERE = Path(__file__).parents[1] / "src" / "linkarms" / "paper" / "published"
 FIGURES = {"gaussian": "figure2", "bernoulli": "figure3", "taxi": "figure4", "movielens": "figure5"}
-RULES = {"FSS": "fixed", "RR": "round-robin", "EBC": "ebc", "EBC-H": "ebc-h", "ATBOC": "atboc", "LUCBBOC": "lucbboc"}
+RULES = {
+    "FSS": "fixed",
+    "RR": "round-robin",
+    "EBC": "ebc",
+    "EBC-H": "ebc-h",
+    "ATBOC": "atboc",
+    "LUCBBOC": "lucbboc",
+}
 #: Theta of Figures 2 and 3 by the volume in the legend, from the text.
 THETA = {"1000^2": (-500, 500), "10^2": (-5, 5), "1000": (0.1, 1000), "50": (0.1, 50)}
 #: Runs behind a curve; none where the decimals do not tell (fixed sizes in Figure 4).
@@ -35,7 +42,9 @@ def read_figures(text):
         names = [" ".join(n.split()) for n in legend.split(",")]
         plots = re.findall(r"\\addplot\[[^\]]*\]\s*coordinates\s*\{(.*?)\}", axis, re.DOTALL)
         assert len(names) == len(plots), (label, names, len(plots))
-        found[FIGURES[label]] = [row for n, p in zip(names, plots, strict=True) for row in read_plot(FIGURES[label], n, p)]
+        found[FIGURES[label]] = [
+            row for n, p in zip(names, plots, strict=True) for row in read_plot(FIGURES[label], n, p)
+        ]
     return found
 
 
@@ -53,7 +62,9 @@ def read_plot(figure, name, plot):
 
 def read_table(text, label):
     """Cells of a table, row by row."""
-    body = re.search(r"\\begin\{tabular\}\{[^}]*\}((?:(?!\\begin\{tabular\}).)*?)\\label\{" + label, text, re.DOTALL)[1]
+    body = re.search(
+        r"\\begin\{tabular\}\{[^}]*\}((?:(?!\\begin\{tabular\}).)*?)\\label\{" + label, text, re.DOTALL
+    )[1]
     rows = [r.split("&") for r in re.findall(r"(?:\\hline)?\s*([^\\]*(?:\\(?!\\|hline)[^\\]*)*)\\\\", body)]
     return [[c.strip() for c in row] for row in rows if len(row) > 1]
 

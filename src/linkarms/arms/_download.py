@@ -160,5 +160,7 @@ def _unpack(archive: Path, data: Dataset, folder: Path) -> None:
             # by its own name, never by a path of the archive: nothing is written outside the folder
             info = zipped.getinfo(f"{data.member}/{name}" if data.member else name)
             if info.file_size > _LARGEST:
-                raise DownloadError(f"{name} in the archive would have {info.file_size:,} bytes; it is not unpacked")
+                raise DownloadError(
+                    f"{name} in the archive would have {info.file_size:,} bytes; it is not unpacked"
+                )
             (folder / name).write_bytes(zipped.read(info))

@@ -7,6 +7,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,9 @@ _LAYOUTS = (
         "latin-1",
         "\t",
     ),
-    _Layout("ratings.csv", ("userId", "movieId", "rating"), "movies.csv", ("movieId", "genres"), "utf-8", ","),
+    _Layout(
+        "ratings.csv", ("userId", "movieId", "rating"), "movies.csv", ("movieId", "genres"), "utf-8", ","
+    ),
 )
 
 
@@ -105,7 +108,9 @@ def load_ratings(
         if all(parts)
     }
     if not found:
-        raise InvalidInput(f"no user has rated movies of {' and '.join(wanted)} ({report}); look at the files and genres")
+        raise InvalidInput(
+            f"no user has rated movies of {' and '.join(wanted)} ({report}); look at the files and genres"
+        )
     return Ratings(found, wanted, report)
 
 
@@ -114,7 +119,9 @@ def _find_layout(folder: Path) -> _Layout:
         if (folder / layout.ratings).is_file() and (folder / layout.genres).is_file():
             return layout
     pairs = ", or ".join(f"{x.ratings} and {x.genres}" for x in _LAYOUTS)
-    raise InvalidInput(f"{folder}: {'there is no such folder' if not folder.is_dir() else f'the files are missing; it needs {pairs}'}")
+    raise InvalidInput(
+        f"{folder}: {'there is no such folder' if not folder.is_dir() else f'the files are missing; it needs {pairs}'}"
+    )
 
 
 def _rows(path: Path, layout: _Layout, columns: Sequence[str]) -> Iterator[list[str] | None]:
@@ -122,10 +129,14 @@ def _rows(path: Path, layout: _Layout, columns: Sequence[str]) -> Iterator[list[
     with path.open("rb") as file:
         start = file.read(4096)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in start:
-        raise InvalidInput(f"{path}: this is no {layout.encoding} text (it looks like UTF-16); save it as {layout.encoding}")
+        raise InvalidInput(
+            f"{path}: this is no {layout.encoding} text (it looks like UTF-16); save it as {layout.encoding}"
+        )
     # a mark of UTF-8 at the start is no part of the first column's name, in neither layout
-    encoding = "utf-8-sig" if layout.encoding == "utf-8" or start.startswith(codecs.BOM_UTF8) else layout.encoding
-    quoting = csv.QUOTE_NONE if layout.delimiter == "\t" else csv.QUOTE_MINIMAL
+    encoding = (
+        "utf-8-sig" if layout.encoding == "utf-8" or start.startswith(codecs.BOM_UTF8) else layout.encoding
+    )
+    quoting: Literal[0, 3] = csv.QUOTE_NONE if layout.delimiter == "\t" else csv.QUOTE_MINIMAL
     with path.open(encoding=encoding, newline="") as text:
         reader = csv.reader(text, delimiter=layout.delimiter, quoting=quoting)
         try:

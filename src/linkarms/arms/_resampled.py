@@ -70,7 +70,7 @@ class Resampled(Family):
         """The model, and a digest of the records: enough to tell two apart, not to make one again."""
         digest = hashlib.sha256()
         for c in self.columns:
-            digest.update(np.int64(c.shape).tobytes() + np.ascontiguousarray(c).tobytes())
+            digest.update(np.array(c.shape, dtype=np.int64).tobytes() + np.ascontiguousarray(c).tobytes())
         return {"name": self.name, "model": self.model.to_dict(), "records": digest.hexdigest()}
 
 
@@ -112,9 +112,7 @@ def resampled_problem(
     """
     if independent:
         names = list(data)
-        parts = {
-            (name, i): column for name, columns in data.items() for i, column in enumerate(columns)
-        }
+        parts = {(name, i): column for name, columns in data.items() for i, column in enumerate(columns)}
         recorded = RecordedArms(parts)
         by_part = dict(zip(recorded.names, recorded.records, strict=True))
         lengths = {name: len(data[name]) for name in names}
@@ -139,7 +137,9 @@ def resampled_problem(
 def _parameter(name: Any, model: Family, columns: list[Array]) -> Array:
     """The maximum likelihood estimate of all records."""
     if model.name in ("product", "categorical"):
-        raise InvalidInput(f"the {model.name} family cannot be used here; choose one that treats coordinates alike")
+        raise InvalidInput(
+            f"the {model.name} family cannot be used here; choose one that treats coordinates alike"
+        )
     longest = max(len(c) for c in columns)
     rows = np.hstack([np.resize(c, (longest, c.shape[1])) for c in columns])  # every record of every column
     inside = model.contains(rows)

@@ -22,7 +22,13 @@ __all__ = ["Bookings", "load_bookings"]
 _PICKUP = ("lpep_pickup_datetime", "tpep_pickup_datetime", "pickup_datetime")
 _ZONE = ("PULocationID", "PUlocationID")
 #: Two rows that agree in all of these that the file has are one trip (a corrected or refunded fare).
-_SAME = ("lpep_dropoff_datetime", "tpep_dropoff_datetime", "dropoff_datetime", "dropOff_datetime", "DOLocationID")
+_SAME = (
+    "lpep_dropoff_datetime",
+    "tpep_dropoff_datetime",
+    "dropoff_datetime",
+    "dropOff_datetime",
+    "DOLocationID",
+)
 _MONTH = re.compile(r"(\d{4})-(\d{2})(?!\d)")
 
 
@@ -181,7 +187,9 @@ def _times(column: Any, path: Path) -> NDArray[np.datetime64]:
     if pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type):
         column = compute.strptime(column, format="%Y-%m-%d %H:%M:%S", unit="us", error_is_null=True)
     if not pyarrow.types.is_timestamp(column.type):
-        raise InvalidInput(f"{path}: the pickup times are of type {column.type}; give times like 2025-01-31 08:15:00")
+        raise InvalidInput(
+            f"{path}: the pickup times are of type {column.type}; give times like 2025-01-31 08:15:00"
+        )
     times = column.cast(pyarrow.timestamp("us"), safe=False).to_numpy()
     return np.asarray(times, dtype="datetime64[us]")
 

@@ -57,7 +57,11 @@ def fixed_size_errors(
         raise InvalidInput("sizes are empty; give at least one number of samples")
     n_trials, root = check_integer("trials", trials, 1), check_integer("seed", seed, 0)
     model, theta = problem.arm_families.model, np.empty_like(problem.parameters)
-    bounds = np.tile([-np.inf, np.inf], (problem.n_features, 1)) if box is None else np.asarray(box, dtype=np.float64)
+    bounds = (
+        np.tile([-np.inf, np.inf], (problem.n_features, 1))
+        if box is None
+        else np.asarray(box, dtype=np.float64)
+    )
     wrong = np.zeros((n_trials, len(numbers)), dtype=bool)
     for i in range(n_trials):
         sums = [_sums(problem, m, root, i, max(numbers)) for m in range(problem.n_arms)]

@@ -1,7 +1,7 @@
 """The paper's experiments and its published numbers, side by side with ours.
 
-`published` holds the paper's numbers. `run_taxi` and `run_movielens` are its experiments on real data; the functions below them are the parts they
-are made of.
+`published` holds the paper's numbers. `run_taxi` and `run_movielens` are its experiments on real data; the other names
+are the parts that they are made of.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from linkarms.paper._level import EvidenceLevel
     from linkarms.paper._real_data import run_movielens, run_taxi
     from linkarms.paper._sweep import Sweep, run_sweep
+    from linkarms.paper._uniform import UniformStartEBC
 
 # the numbers are wanted without the simulator, so the rest loads when it is first used
 _HOMES = {
@@ -29,6 +30,7 @@ _HOMES = {
     "Fit": "_fit",
     "Point": "_curve",
     "Sweep": "_sweep",
+    "UniformStartEBC": "_uniform",
     "check_fit": "_fit",
     "choose_regions": "_choice",
     "choose_users": "_choice",
@@ -49,6 +51,7 @@ __all__ = [
     "Fit",
     "Point",
     "Sweep",
+    "UniformStartEBC",
     "check_fit",
     "choose_regions",
     "choose_users",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,6 +16,10 @@ from linkarms.errors import InvalidInput
 from linkarms.linkage import fill_distances, minimum_spanning_tree
 
 __all__ = ["Choice", "choose_regions", "choose_users", "linkage_edges"]
+
+
+#: Subsets that are tried one by one; and starts of the search where there are more.
+_ALL, _STARTS = 20_000, 5
 
 
 @dataclass(frozen=True)
@@ -78,20 +84,22 @@ def choose_regions(bookings: Bookings, n_arms: int = 6, n_clusters: int = 3) -> 
     """
     _check(n_arms, n_clusters)
     if len(bookings.gaps) < n_arms:
-        raise InvalidInput(f"there are {len(bookings.gaps)} zones with gaps, and {n_arms} are needed; load more records")
+        raise InvalidInput(
+            f"there are {len(bookings.gaps)} zones with gaps, and {n_arms} are needed; load more records"
+        )
     arms = tuple(bookings.gaps)[:n_arms]
     means = np.array([[bookings.gaps[a].mean()] for a in arms])
     return Choice(arms, n_clusters, f"the {n_arms} zones with the most pickups", linkage_edges(means))
 
 
-def choose_users(
-    ratings: Ratings, n_arms: int = 6, n_clusters: int = 4, *, least: int = 100, pool: int = 12
-) -> Choice:
-    """Of the users who rated most, those whose clusters are clearest.
+def choose_users(ratings: Ratings, n_arms: int = 6, n_clusters: int = 4, *, least: int = 50) -> Choice:
+    """The users whose clusters are clearest.
 
-    A user's number of ratings is that of the genre rated least. Among the ``pool`` users with the highest (at least ``least``; ties by
-    user number), take the ``n_arms`` for which the shortest edge cut exceeds the longest edge kept by most. Users are far more alike than regions: six taken
-    by number of ratings alone have no four clusters worth the name.
+    Among users with at least ``least`` ratings in every genre, take the ``n_arms`` for which the shortest edge that is cut
+    exceeds the longest edge that is kept by most. Users are alike: six taken at random, or by their number of ratings, have
+    no four clusters worth the name. All choices are tried where there are at most 20,000. Otherwise the search starts from K
+    users far apart (each next one the farthest from those before) and those nearest to one of them, for each first user;
+    from the five best it exchanges one user for another as long as that helps.
 
     Parameters
     ----------
@@ -99,34 +107,63 @@ def choose_users(
         Ratings by user and genre.
     n_arms, n_clusters : int
         M and K of the paper.
-    least : int, default 100
+    least : int, default 50
         Ratings that a user must have in every genre.
-    pool : int, default 12
-        How many users to choose from: all subsets are tried.
     """
     _check(n_arms, n_clusters)
     check_integer("least", least, 1)
-    check_integer("pool", pool, n_arms, 20)
-    count = {u: min(len(x) for x in parts) for u, parts in ratings.users.items()}
-    able = sorted((u for u in count if count[u] >= least), key=lambda u: (-count[u], u))[:pool]
+    able = [u for u, parts in ratings.users.items() if min(len(x) for x in parts) >= least]
     if len(able) < n_arms:
         raise InvalidInput(
             f"{len(able)} users have {least} ratings in each of {', '.join(ratings.genres)}, and {n_arms} are needed; load more ratings, "
             "or lower least"
         )
-    means = {u: np.array([x.mean() for x in ratings.users[u]]) for u in able}
-    cut = n_clusters - 2
-
-    def clearness(users: tuple[int, ...]) -> float:
-        edges = linkage_edges(np.array([means[u] for u in users]))
-        return edges[cut] - edges[cut + 1]
-
-    best = max(combinations(able, n_arms), key=clearness)  # the first of equals
+    means = np.array([[x.mean() for x in ratings.users[u]] for u in able])
+    best = _clearest(means, n_arms, n_clusters)
     rule = (
-        f"of the {len(able)} users with the most ratings in each of {' and '.join(ratings.genres)} (at least {least}), the {n_arms} with "
-        "the clearest clusters"
+        f"of the {len(able)} users with at least {least} ratings in each of {' and '.join(ratings.genres)}, the {n_arms} with the "
+        "clearest clusters"
     )
-    return Choice(best, n_clusters, rule, linkage_edges(np.array([means[u] for u in best])))
+    return Choice(tuple(able[i] for i in best), n_clusters, rule, linkage_edges(means[best]))
+
+
+def _clearest(points: NDArray[np.float64], n_arms: int, n_clusters: int) -> list[int]:
+    """Indices of ``n_arms`` of the points (n, d) with the largest gap at the cut, in increasing order; ties go to what is tried first."""
+
+    def clearness(chosen: Iterable[int]) -> float:
+        edges = linkage_edges(points[list(chosen)])
+        return edges[n_clusters - 2] - edges[n_clusters - 1]
+
+    n = len(points)
+    if math.comb(n, n_arms) <= _ALL:
+        return list(max(combinations(range(n), n_arms), key=clearness))
+    starts = {tuple(sorted(_far_apart(points, first, n_arms, n_clusters))): None for first in range(n)}
+    ends = [_exchange(list(s), n, clearness) for s in sorted(starts, key=clearness, reverse=True)[:_STARTS]]
+    return max(ends, key=clearness)
+
+
+def _exchange(chosen: list[int], n: int, clearness: Callable[[Iterable[int]], float]) -> list[int]:
+    """Exchange one index for another, the best one each time, until none helps."""
+    value = clearness(chosen)
+    while True:
+        others = [u for u in range(n) if u not in chosen]
+        better = max(
+            ([*chosen[:i], u, *chosen[i + 1 :]] for i in range(len(chosen)) for u in others), key=clearness
+        )
+        if clearness(better) <= value:
+            return sorted(chosen)
+        chosen, value = better, clearness(better)
+
+
+def _far_apart(points: NDArray[np.float64], first: int, n_arms: int, n_clusters: int) -> list[int]:
+    """K points, each the farthest from those before it, and the others nearest to one of them."""
+    chosen = [first]
+    nearest = np.linalg.norm(points - points[first], axis=1)
+    while len(chosen) < n_clusters:
+        chosen.append(int(nearest.argmax()))
+        nearest = np.minimum(nearest, np.linalg.norm(points - points[chosen[-1]], axis=1))
+    close = [int(u) for u in np.argsort(nearest, kind="stable") if u not in chosen]
+    return chosen + close[: n_arms - n_clusters]
 
 
 def _check(n_arms: int, n_clusters: int) -> None:

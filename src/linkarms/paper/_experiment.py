@@ -71,7 +71,8 @@ class Experiment:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         fit = [
-            {k: v for k, v in asdict(f).items() if k not in ("quantiles", "model_quantiles")} for f in self.fit
+            {k: v for k, v in asdict(f).items() if k not in ("quantiles", "model_quantiles")}
+            for f in self.fit
         ]
         tables: dict[str, list[dict[str, Any]]] = {
             "points": [asdict(p) for p in self.points()],
@@ -91,10 +92,19 @@ class Experiment:
         return paths
 
     def __str__(self) -> str:
-        lines = [str(self.report), f"arms: {self.choice.rule}; shortest edge cut / longest kept: {self.choice.ratio:.2f}"]
-        lines += [f"  {label}: {name}" for name, label in zip(self.problem.arms, self.problem.labels, strict=True)]
-        lines.append(f"{'rule':<13}{'error':>7}{'samples':>10}{'95% interval':>20}{'/ round-robin':>15}{'95% interval':>16}")
+        lines = [
+            str(self.report),
+            f"arms: {self.choice.rule}; shortest edge cut / longest kept: {self.choice.ratio:.2f}",
+        ]
+        lines += [
+            f"  {label}: {name}" for name, label in zip(self.problem.arms, self.problem.labels, strict=True)
+        ]
+        lines.append(
+            f"{'rule':<13}{'error':>7}{'samples':>10}{'95% interval':>20}{'/ round-robin':>15}{'95% interval':>16}"
+        )
         for r in self.at_error():
             interval, ratio = f"{r.low:.1f} .. {r.high:.1f}", f"{r.ratio_low:.2f} .. {r.ratio_high:.2f}"
-            lines.append(f"{r.rule:<13}{r.error:>7g}{r.samples:>10.1f}{interval:>20}{r.ratio:>15.2f}{ratio:>16}")
+            lines.append(
+                f"{r.rule:<13}{r.error:>7g}{r.samples:>10.1f}{interval:>20}{r.ratio:>15.2f}{ratio:>16}"
+            )
         return "\n".join(lines)

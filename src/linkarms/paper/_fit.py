@@ -66,7 +66,9 @@ def check_fit(problem: Problem, levels: Sequence[float] | None = None) -> list[F
     rows = []
     for name, family, theta in zip(problem.arms, problem.families, problem.parameters, strict=True):
         if not isinstance(family, Resampled):
-            raise InvalidInput(f"arm {name!r} has no records; make the problem with linkarms.arms.resampled_problem")
+            raise InvalidInput(
+                f"arm {name!r} has no records; make the problem with linkarms.arms.resampled_problem"
+            )
         columns = [column for c in family.columns for column in c.T]
         for i, x in enumerate(columns):
             model = _model(family.model, float(theta[i]), i)

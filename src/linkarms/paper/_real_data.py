@@ -13,14 +13,22 @@ from linkarms.families import Exponential, Gaussian
 from linkarms.paper._choice import Choice, choose_regions, choose_users
 from linkarms.paper._experiment import Experiment
 from linkarms.paper._fit import check_fit
-from linkarms.paper._sweep import FIXED, run_sweep
+from linkarms.paper._sweep import FIXED, Rules, run_sweep
+from linkarms.paper._uniform import UniformStartEBC
 from linkarms.paper.published import Figure
 from linkarms.problem import Problem
+from linkarms.sampling import SamplingRule
 
 __all__ = ["RULES", "run_movielens", "run_taxi"]
 
-#: The rules of Figures 4 and 5, in the order of their legends: FSS, RR, EBC, EBC-H.
-RULES = (FIXED, "round-robin", "ebc", "ebc-h")
+#: The rules of Figures 4 and 5, in the order of their legends (FSS, RR, EBC, EBC-H), and one that explains EBC's place.
+RULES: dict[str, str | SamplingRule] = {
+    FIXED: FIXED,
+    "round-robin": "round-robin",
+    "ebc": "ebc",
+    "ebc-h": "ebc-h",
+    UniformStartEBC.name: UniformStartEBC(),
+}
 _TAXI_FILES = ("green_tripdata_2025-01.parquet", "taxi_zone_lookup.csv")
 #: No gap is shorter than the clock's second, none of interest longer than a day; the paper does not give its Theta.
 _TAXI_THETA = (1.0, 86400.0)
@@ -37,15 +45,16 @@ def run_taxi(
     progress: bool = False,
     download: bool = False,
     store: str | Path | None = None,
-    rules: Sequence[str] = RULES,
+    rules: Rules = RULES,
     parameter: Literal["mean", "rate"] = "mean",
     hours: tuple[int, int] = (0, 24),
 ) -> Experiment:
     """Six regions of Manhattan in three clusters by the time between bookings (Figure 4).
 
-    Regions are zones of the TLC, chosen by `choose_regions`. Samples are drawn with replacement from January's gaps and weighed as exponential. They are clustered by their
-    **mean**: that gives a busy, a moderate and a quiet cluster as in the paper, and errors as large as the paper's at its numbers of samples. By
-    their rate, two zones would be clusters of their own and the problem far easier. The threshold is swept, see `EvidenceLevel`.
+    Regions are zones of the TLC, chosen by `choose_regions`. Samples are drawn with replacement from January's gaps and
+    weighed as exponential. Zones are clustered by the **mean** gap: that gives a busy, a moderate and a quiet cluster as in
+    the paper, and errors as large as the paper's at its numbers of samples. By the rate, two zones would be clusters of
+    their own and the problem far easier. The threshold is swept, see `EvidenceLevel`.
 
     Parameters
     ----------
@@ -63,8 +72,8 @@ def run_taxi(
         Fetch files that are missing.
     store : str or Path, optional
         A folder that keeps finished chunks of trials, so that a broken run goes on.
-    rules : sequence of str
-        Any sampling rules, and ``"fixed"``.
+    rules : sequence of str, or a dict name -> rule
+        Any sampling rules, and ``"fixed"``; those of the figure, and EBC from uniform weights, by default.
     parameter : {"mean", "rate"}, default "mean"
         What is clustered.
     hours : tuple of int, default (0, 24)
@@ -112,17 +121,18 @@ def run_movielens(
     progress: bool = False,
     download: bool = False,
     store: str | Path | None = None,
-    rules: Sequence[str] = RULES,
+    rules: Rules = RULES,
 ) -> Experiment:
     """Six users in four clusters by their ratings of Comedy and Drama (Figure 5).
 
-    Users are chosen by `choose_users`. A sample is a Comedy rating and a Drama rating of the user, drawn independently and with replacement, and weighed as
-    Gaussian with unit covariance. The threshold is swept, see `EvidenceLevel`.
+    Users are chosen by `choose_users`. A sample is a Comedy rating and a Drama rating of the user, drawn independently and
+    with replacement, and weighed as Gaussian with unit covariance. The threshold is swept, see `EvidenceLevel`.
 
     Parameters
     ----------
     data : str, Path or Ratings
-        A folder with HetRec's ``.dat`` files (the paper's data) or MovieLens' ``.csv`` files; or what `linkarms.arms.load_ratings` returned.
+        A folder with HetRec's ``.dat`` files (the paper's data) or MovieLens' ``.csv`` files; or what
+        `linkarms.arms.load_ratings` returned.
     trials : int, default 1000
         At most 100 with ``quick``.
     seed, n_jobs, quick, progress, store, rules
@@ -156,7 +166,7 @@ def run_movielens(
         theta=_STARS,
         targets=(0.4, 0.3, 0.2, 0.1, 0.05),
         trials=min(trials, 100) if quick else trials,
-        max_samples=3000,
+        max_samples=10_000,
         run={"seed": seed, "n_jobs": n_jobs, "progress": progress, "store": store},
         settings={"genres": data.genres},
     )
@@ -168,7 +178,7 @@ def _run(
     problem: Problem,
     choice: Choice,
     data: Bookings | Ratings,
-    rules: Sequence[str],
+    rules: Rules,
     *,
     levels: Any,
     sizes: Sequence[int],

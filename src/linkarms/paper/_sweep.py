@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,11 @@ from linkarms.errors import InvalidInput
 from linkarms.montecarlo import fixed_size_errors, simulate
 from linkarms.paper._level import EvidenceLevel
 from linkarms.problem import Problem
+from linkarms.sampling import SamplingRule, resolve_sampling
 
-__all__ = ["FIXED", "Sweep", "run_sweep"]
+__all__ = ["FIXED", "Rules", "Sweep", "run_sweep"]
 
+Rules = Sequence[str] | Mapping[str, str | SamplingRule]
 #: The name of the rule that takes a fixed number of samples of each arm.
 FIXED = "fixed"
 #: Trials of a chunk. Part of what a seed means: each chunk has a seed of its own, so that a broken run goes on with the next one.
@@ -50,7 +53,7 @@ class Sweep:
 @dataclass(frozen=True)
 class _Plan:
     problem: Problem
-    rules: tuple[str, ...]
+    rules: Mapping[str, SamplingRule | None]  # None: a fixed number of samples
     levels: tuple[float, ...]
     sizes: tuple[int, ...]
     theta: Any
@@ -64,7 +67,8 @@ class _Plan:
             "families": [f.to_dict() for f in self.problem.families],
             "n_clusters": self.problem.n_clusters,
             "theta": np.asarray(self.theta, dtype=float).tolist(),
-            "rest": [self.rules, self.levels, self.sizes, self.max_samples, self.seed, CHUNK],
+            "rules": {name: rule and rule.to_dict() for name, rule in self.rules.items()},
+            "rest": [list(self.rules), self.levels, self.sizes, self.max_samples, self.seed, CHUNK],
         }
         return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -73,7 +77,7 @@ class _Plan:
         # full entropy in, 63 bits out: two chunks, or two seeds, do not share a stream
         seed = int(np.random.SeedSequence((self.seed, chunk)).generate_state(1, np.uint64)[0] >> np.uint64(1))
         stop = EvidenceLevel(self.theta)
-        adaptive = [r for r in self.rules if r != FIXED]
+        adaptive = {name: rule for name, rule in self.rules.items() if rule is not None}
         found: dict[str, Any] = {}
         if adaptive:
             s = simulate(
@@ -90,17 +94,17 @@ class _Plan:
                 return None
             for name, r in s.items():
                 found[name] = {"samples": r.stopping_times.tolist(), "wrong": r.errors.astype(int).tolist()}
-        if FIXED in self.rules:
+        for name in self.rules.keys() - adaptive.keys():
             box = stop.box(self.problem.n_features)
             wrong = fixed_size_errors(self.problem, self.sizes, trials=CHUNK, seed=seed, box=box)
             used = [[n * self.problem.n_arms for n in self.sizes]] * CHUNK
-            found[FIXED] = {"samples": used, "wrong": wrong.astype(int).tolist()}
+            found[name] = {"samples": used, "wrong": wrong.astype(int).tolist()}
         return found
 
 
 def run_sweep(
     problem: Problem,
-    rules: Sequence[str],
+    rules: Rules,
     *,
     levels: Sequence[float],
     sizes: Sequence[int],
@@ -119,8 +123,8 @@ def run_sweep(
     ----------
     problem : Problem
         The arms, and the true partition.
-    rules : sequence of str
-        Names of sampling rules, and ``"fixed"``. All see the same samples.
+    rules : sequence of str, or a dict name -> rule
+        Sampling rules by name, ``"fixed"`` among them, or instances of your own with a name. All see the same samples.
     levels : sequence of float
         Levels of ``Z(t)``, positive, increasing.
     sizes : sequence of int
@@ -149,19 +153,21 @@ def run_sweep(
     >>> s["ebc-h"].samples.shape, s["fixed"].samples[0].tolist()
     ((10, 2), [12, 300])
     """
-    names = tuple(dict.fromkeys(rules))
-    if not names:
+    given = rules if isinstance(rules, Mapping) else {name: name for name in rules}
+    named = {name: None if rule == FIXED else resolve_sampling(rule) for name, rule in given.items()}
+    if not named:
         raise InvalidInput("there are no rules; give at least one, 'ebc-h' say")
     heights = tuple(float(x) for x in levels)
-    if not heights or min(heights) <= 0 or any(b <= a for a, b in zip(heights, heights[1:], strict=False)):
+    if not heights or min(heights) <= 0 or any(b <= a for a, b in pairwise(heights)):
         raise InvalidInput(f"levels={list(heights)} must be positive and increase; mend them")
     n = check_integer("trials", trials, 1)
     plan = _Plan(
-        problem, names, heights, tuple(sizes), theta, max_samples, check_integer("seed", seed, 0), n_jobs
+        problem, named, heights, tuple(sizes), theta, max_samples, check_integer("seed", seed, 0), n_jobs
     )
     total = -(-n // CHUNK)
     folder = None if store is None else Path(store) / plan.digest()
-    pace, chunks = Pace(total * CHUNK, "trials"), []
+    pace = Pace(total * CHUNK, "trials")
+    chunks: list[dict[str, Any]] = []
     with Progress(title, enabled=progress) as bar:
         for i in range(total):
             found = _load(folder, i)
@@ -175,7 +181,9 @@ def run_sweep(
                 _save(folder, i, found)
             chunks.append(found)
             bar.update(len(chunks) / total, pace.text(len(chunks) * CHUNK))
-    return {name: _gather(name, chunks, n, sizes if name == FIXED else heights) for name in names}
+    return {
+        name: _gather(name, chunks, n, sizes if rule is None else heights) for name, rule in named.items()
+    }
 
 
 def _gather(name: str, chunks: Sequence[Mapping[str, Any]], n: int, levels: Sequence[float]) -> Sweep:
