@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from linkarms.paper import Experiment
 from linkarms.plots._style import FAINT, MUTED, cluster_color, cluster_marker, new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from linkarms.paper import Experiment
 
 __all__ = [
     "ErrorCurve",

@@ -1,6 +1,7 @@
 """The numbers printed in *Efficient Clustering in Stochastic Bandits*.
 
-Every plotted coordinate of Figures 2 to 5, the slopes of Table 1 and the run times of Table 2. They are data files of the package, read from the paper's LaTeX source by ``evidence/extract_published.py``. Rules have the names that
+Every plotted coordinate of Figures 2 to 5, the slopes of Table 1 and the run times of Table 2. They are data files of the
+package, read from the paper's LaTeX source by ``evidence/extract_published.py``. Rules have the names that
 `linkarms.simulate` uses; ``fixed`` is the paper's FSS and ``round-robin`` its RR.
 """
 
