@@ -41,7 +41,10 @@ def test_a_file_is_fetched_once(tmp_path, source):
 
 def test_nothing_is_fetched_unasked(tmp_path, source):
     source()
-    with pytest.raises(DownloadError, match=r"table\.csv missing; get table\.csv from https://example\.org/data .*download=True"):
+    with pytest.raises(
+        DownloadError,
+        match=r"table\.csv missing; get table\.csv from https://example\.org/data .*download=True",
+    ):
         fetch("test", tmp_path / "data")
     assert not (tmp_path / "data").exists()
 
@@ -56,7 +59,9 @@ def test_another_file_is_refused(tmp_path, source):
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/x", "file:///no/such/file/anywhere"])
 def test_no_network(tmp_path, source, url):
     source(url=url)
-    with pytest.raises(DownloadError, match=r"cannot be downloaded .*get table\.csv from https://example\.org/data"):
+    with pytest.raises(
+        DownloadError, match=r"cannot be downloaded .*get table\.csv from https://example\.org/data"
+    ):
         fetch("test", tmp_path / "data", download=True)
 
 
@@ -73,7 +78,7 @@ def test_members_of_an_archive(tmp_path, source):
 
 
 def test_what_has_no_checksum_is_not_fetched(tmp_path):
-    with pytest.raises(DownloadError, match="no checksum of it is published; get user_ratedmovies.dat"):
+    with pytest.raises(DownloadError, match=r"no checksum of it is published; get user_ratedmovies\.dat"):
         fetch("movielens-hetrec", tmp_path, download=True)
 
 

@@ -1,6 +1,7 @@
 """Trip records in the published formats, with what is wrong in them."""
 
 import datetime as dt
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +29,9 @@ def at(day, hour, minute=0, second=0, month=1):
 def write_green(path, trips, pickup="lpep_pickup_datetime"):
     """Columns and types of the published green files; a trip is (pickup, zone) or (pickup, zone, seconds of the ride)."""
     rides = [t[2] if len(t) > 2 else 60 + i for i, t in enumerate(trips)]
-    ends = [None if t[0] is None else t[0] + dt.timedelta(seconds=r) for t, r in zip(trips, rides, strict=True)]
+    ends = [
+        None if t[0] is None else t[0] + dt.timedelta(seconds=r) for t, r in zip(trips, rides, strict=True)
+    ]
     columns = {
         "VendorID": pa.array([2] * len(trips), pa.int32()),
         pickup: pa.array([t[0] for t in trips], pa.timestamp("us")),
@@ -43,7 +46,13 @@ def write_green(path, trips, pickup="lpep_pickup_datetime"):
 
 
 def test_gaps_by_zone(tmp_path, zones):
-    trips = [(at(1, 0, 10), 75), (at(1, 0, 0), 74), (at(1, 0, 0, 30), 74), (at(2, 0, 0, 30), 74), (at(1, 1), 75)]
+    trips = [
+        (at(1, 0, 10), 75),
+        (at(1, 0, 0), 74),
+        (at(1, 0, 0, 30), 74),
+        (at(2, 0, 0, 30), 74),
+        (at(1, 1), 75),
+    ]
     found = load_bookings(write_green(tmp_path / "green_tripdata_2025-01.parquet", trips), zones)
     assert list(found.gaps) == ["74 East Harlem North", "75 East Harlem South"]
     assert found.gaps["74 East Harlem North"].tolist() == [30.0, 86400.0]
@@ -93,7 +102,11 @@ def test_two_pickups_in_one_second_are_two_trips(tmp_path):
 
 
 def test_yellow_cabs_and_several_files(tmp_path):
-    first = write_green(tmp_path / "yellow_tripdata_2025-01.parquet", [(at(31, 23, 59), 7), (at(31, 23), 7)], "tpep_pickup_datetime")
+    first = write_green(
+        tmp_path / "yellow_tripdata_2025-01.parquet",
+        [(at(31, 23, 59), 7), (at(31, 23), 7)],
+        "tpep_pickup_datetime",
+    )
     second = write_green(
         tmp_path / "yellow_tripdata_2025-02.parquet",
         [(at(1, 0, month=2), 7), (at(1, 2, month=2), 7), (at(1, 0), 7)],
@@ -124,10 +137,12 @@ def test_many_random_trips_against_a_plain_loop(tmp_path, zones):
         (at(1, 0) + dt.timedelta(seconds=int(rng.integers(31 * 86400))), int(rng.choice([74, 75])), 1000 + i)
         for i in range(400)
     ]
-    found = load_bookings(write_green(tmp_path / "green_tripdata_2025-01.parquet", trips), zones, hours=(7, 19))
+    found = load_bookings(
+        write_green(tmp_path / "green_tripdata_2025-01.parquet", trips), zones, hours=(7, 19)
+    )
     for zone, name in ((74, "74 East Harlem North"), (75, "75 East Harlem South")):
         mine = sorted(t[0] for t in trips if t[1] == zone and 7 <= t[0].hour < 19)
-        gaps = [(b - a).total_seconds() for a, b in zip(mine, mine[1:], strict=False) if a.date() == b.date()]
+        gaps = [(b - a).total_seconds() for a, b in pairwise(mine) if a.date() == b.date()]
         assert found.gaps[name].tolist() == gaps
 
 

@@ -11,7 +11,10 @@ GENRES = [(1, "Comedy"), (2, "Drama"), (3, "Comedy"), (3, "Drama"), (4, "War"), 
 
 
 def write_hetrec(folder, rows, genres=GENRES, encoding="latin-1"):
-    text = "\n".join([HETREC_HEAD, *("\t".join(map(str, r)) + "\t29\t10\t2006\t23\t17\t16" for r in rows)]) + "\n"
+    text = (
+        "\n".join([HETREC_HEAD, *("\t".join(map(str, r)) + "\t29\t10\t2006\t23\t17\t16" for r in rows)])
+        + "\n"
+    )
     (folder / "user_ratedmovies.dat").write_bytes(text.encode(encoding))
     lines = ["movieID\tgenre", *(f"{m}\t{g}" for m, g in genres)]
     (folder / "movie_genres.dat").write_bytes(("\n".join(lines) + "\n").encode(encoding))
@@ -42,7 +45,11 @@ def test_ratings_by_user_and_genre(tmp_path, write):
     assert list(found.users) == [75, 78]  # 80 has rated no drama
     assert [x.tolist() for x in found.users[75]] == [[4.5, 2.5, 0.5], [1.0, 2.5]]
     assert [x.tolist() for x in found.users[78]] == [[3.0], [3.0]]
-    assert (found.report.rows, found.report.kept, dict(found.report.dropped)) == (7, 6, {"of other genres": 1})
+    assert (found.report.rows, found.report.kept, dict(found.report.dropped)) == (
+        7,
+        6,
+        {"of other genres": 1},
+    )
     assert found.genres == ("Comedy", "Drama")
 
 
@@ -75,7 +82,9 @@ def test_broken_rows_are_counted(tmp_path, write):
 
 def test_latin_1_is_read_as_such(tmp_path):
     genres = [*GENRES, (6, "Comedia española")]
-    found = load_ratings(write_hetrec(tmp_path, [*ROWS, (75, 6, 2)], genres), genres=("Drama", "Comedia española"))
+    found = load_ratings(
+        write_hetrec(tmp_path, [*ROWS, (75, 6, 2)], genres), genres=("Drama", "Comedia española")
+    )
     assert [x.tolist() for x in found.users[75]] == [[1.0, 2.5], [2.0]]
 
 
@@ -97,7 +106,9 @@ def test_another_encoding_is_refused_with_its_place(tmp_path):
 
 
 def test_missing_files_and_columns(tmp_path):
-    with pytest.raises(InvalidInput, match=r"it needs user_ratedmovies\.dat and movie_genres\.dat, or ratings\.csv"):
+    with pytest.raises(
+        InvalidInput, match=r"it needs user_ratedmovies\.dat and movie_genres\.dat, or ratings\.csv"
+    ):
         load_ratings(tmp_path)
     with pytest.raises(InvalidInput, match="no such folder"):
         load_ratings(tmp_path / "gone")

@@ -5,9 +5,10 @@ import math
 
 import numpy as np
 import pytest
-
 from evidence import extract_published
-from linkarms.bench._published import as_dict, published as milliseconds
+
+from linkarms.bench._published import as_dict
+from linkarms.bench._published import published as milliseconds
 from linkarms.errors import InvalidInput
 from linkarms.paper import published
 
@@ -64,7 +65,11 @@ def test_slopes_agree_with_the_coordinates():
                 continue
             assert np.polyfit(c.x[1:], c.samples[1:], 1)[0] == pytest.approx(s.numerical, rel=0.02)
     assert {s.rule: s.theoretical for s in published.slopes()}["lower-bound"] == 20
-    assert {s.rule: s.numerical for s in published.slopes("figure3")} == {"lower-bound": None, "ebc-h": 98.7, "ebc": 98.6}
+    assert {s.rule: s.numerical for s in published.slopes("figure3")} == {
+        "lower-bound": None,
+        "ebc-h": 98.7,
+        "ebc": 98.6,
+    }
 
 
 def test_run_times_are_read_by_the_bench():
