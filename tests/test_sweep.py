@@ -151,10 +151,9 @@ def test_uniform_start():
 
 
 def test_points_have_exact_intervals():
-    rng = np.random.default_rng(0)
     times = np.array([[5, 7], [6, -1], [9, 12], [4, 10]])
     wrong = np.array([[1, 1], [0, 0], [0, 0], [0, 1]], dtype=bool)
-    first, second = curve_points("r", Sweep(np.array([1.0, 2.0]), times, wrong))
+    first, second = curve_points("r", Sweep(np.array([1.0, 2.0]), times, wrong, 50))
     assert (first.samples, first.errors, first.error, first.unstopped) == (6.0, 1, 0.25, 0)
     half = stats.sem([5, 6, 9, 4]) * stats.t.isf(0.025, 3)
     assert (first.samples_low, first.samples_high) == pytest.approx((6 - half, 6 + half))
@@ -162,12 +161,13 @@ def test_points_have_exact_intervals():
     low = optimize.brentq(lambda p: stats.binom.sf(0, 4, p) - 0.025, 1e-9, 1)
     high = optimize.brentq(lambda p: stats.binom.cdf(1, 4, p) - 0.025, 0, 1)
     assert (first.error_low, first.error_high) == pytest.approx((low, high))
-    assert (second.unstopped, second.errors, second.trials) == (1, 2, 4)
-    assert second.samples == pytest.approx(29 / 3)
-    nobody = curve_points("r", Sweep(np.array([1.0]), np.array([[-1]]), np.array([[False]])))[0]
-    assert math.isnan(nobody.samples)
-    assert math.isnan(nobody.error)
-    one = curve_points("r", Sweep(np.array([1.0]), np.array([[3]]), rng.random((1, 1)) < 0))[0]
+    assert (second.unstopped, second.errors, second.trials) == (
+        1,
+        3,
+        4,
+    )  # the one without an answer is no right one
+    assert second.samples == (7 + 50 + 12 + 10) / 4
+    one = curve_points("r", Sweep(np.array([1.0]), np.array([[3]]), np.array([[False]]), 50))[0]
     assert one.samples == 3
     assert math.isnan(one.samples_low)
 
@@ -192,7 +192,7 @@ def exponential_sweep(trials, scale, seed):
     n = np.arange(1, 30) * 10
     rng = np.random.default_rng(seed)
     wrong = rng.random((trials, 1)) < np.exp(-n / scale)
-    return Sweep(n.astype(float), np.tile(n, (trials, 1)), wrong)
+    return Sweep(n.astype(float), np.tile(n, (trials, 1)), wrong, 1000)
 
 
 def test_rules_are_compared_at_equal_error():
@@ -217,15 +217,18 @@ def test_rules_are_compared_at_equal_error():
     assert compare_at_error(sweeps, [0.3], seed=3) == compare_at_error(sweeps, [0.3], seed=3)
 
 
-def test_levels_that_were_not_always_reached_do_not_count():
+def test_trials_that_do_not_get_there_count():
     whole = exponential_sweep(200, 40.0, 1)
-    cut = Sweep(whole.levels, whole.samples.copy(), whole.wrong.copy())
-    cut.samples[0, 8:] = -1  # from 90 samples on
+    cut = Sweep(whole.levels, whole.samples.copy(), whole.wrong.copy(), 1000)
+    cut.samples[:3, 8:] = -1  # from 90 samples on: an error of 0.015 that stays
+    cut.wrong[:3, 8:] = False
     near, far = compare_at_error({"r": cut}, [0.3, 0.01])
     assert near.samples == compare_at_error({"r": whole}, [0.3])[0].samples
     assert math.isnan(far.samples)
-    assert far.missed == 1
     assert math.isnan(near.ratio)  # no round robin to compare with
+    last = curve_points("r", cut)[-1]
+    assert last.errors == whole.wrong[3:, -1].sum() + 3
+    assert last.samples == pytest.approx((197 * 290 + 3 * 1000) / 200)
 
 
 def test_the_error_falls_with_the_level():

@@ -24,11 +24,12 @@ class Point:
     rule, level
         Which; the level is that of the evidence, or samples of each arm for ``"fixed"``.
     trials, unstopped : int
-        Trials, and those in which the level was not reached within the budget. Both numbers below are over the others.
+        Trials, and those in which the level was not reached within the budget. These count as errors, with the samples of
+        the budget: what is measured is the rule that gives up there.
     samples, samples_low, samples_high : float
-        Mean, and its 95% t interval; NaN where no trial got there (the interval: fewer than two).
+        Mean, and its 95% t interval; NaN for a single trial.
     errors, error, error_low, error_high
-        Wrong partitions, their share, and its exact 95% (Clopper-Pearson) interval.
+        Wrong partitions and trials without an answer, their share, and its exact 95% (Clopper-Pearson) interval.
     """
 
     rule: str
@@ -48,27 +49,27 @@ def curve_points(rule: str, sweep: Sweep) -> list[Point]:
     """The points of one rule, one a level."""
     from scipy import stats
 
+    n, spent, failed = len(sweep.samples), sweep.spent, sweep.failed
     points = []
     for j, level in enumerate(sweep.levels):
-        reached = sweep.samples[:, j] >= 0
-        times, n = sweep.samples[reached, j].astype(np.float64), int(reached.sum())
-        k = int(sweep.wrong[reached, j].sum())
-        mean = float(times.mean()) if n else math.nan
-        half = float(stats.t.ppf(0.975, n - 1) * times.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
-        exact = stats.binomtest(k, n).proportion_ci(0.95, "exact") if n else None
+        mean, k = float(spent[:, j].mean()), int(failed[:, j].sum())
+        half = math.nan
+        if n > 1:
+            half = float(stats.t.ppf(0.975, n - 1) * spent[:, j].std(ddof=1) / math.sqrt(n))
+        exact = stats.binomtest(k, n).proportion_ci(0.95, "exact")
         points.append(
             Point(
                 rule,
                 float(level),
-                len(reached),
-                len(reached) - n,
+                n,
+                int(sweep.unstopped[:, j].sum()),
                 mean,
                 mean - half,
                 mean + half,
                 k,
-                k / n if n else math.nan,
-                float(exact.low) if exact else math.nan,
-                float(exact.high) if exact else math.nan,
+                k / n,
+                float(exact.low),
+                float(exact.high),
             )
         )
     return points
@@ -151,7 +152,7 @@ def compare_at_error(
     """Samples of each rule at equal measured error.
 
     Trials are resampled as a whole, with all rules and levels, since rules see the same samples; the interval is that of the bootstrap's
-    quantiles. Levels that some trial did not reach are left out: a mean over the others would be too small.
+    quantiles. A trial that does not get to a level counts as an error, with the samples of the budget.
 
     Parameters
     ----------
@@ -171,9 +172,8 @@ def compare_at_error(
     weights = np.vstack([np.full(n, 1.0 / n), rng.multinomial(n, np.full(n, 1.0 / n), size=resamples) / n])
     found = {}
     for rule, sweep in sweeps.items():
-        whole = (sweep.samples[:n] >= 0).all(axis=0)
-        times = weights @ sweep.samples[:n, whole].astype(np.float64)
-        wrong = weights @ sweep.wrong[:n, whole].astype(np.float64)
+        times = weights @ sweep.spent[:n]
+        wrong = weights @ sweep.failed[:n].astype(np.float64)
         found[rule] = np.array(
             [
                 [samples_at_error(e, t, check_delta(goal, "errors"), 0.5 / n) for goal in errors]

@@ -43,11 +43,29 @@ class Sweep:
         Samples when the evidence first reached the level; -1 where it did not within the budget.
     wrong : ndarray of bool, shape (trials, J)
         The partition named then is not the true one. False where there is none.
+    budget : int
+        The most samples of a trial.
     """
 
     levels: NDArray[np.float64]
     samples: NDArray[np.int64]
     wrong: NDArray[np.bool_]
+    budget: int
+
+    @property
+    def unstopped(self) -> NDArray[np.bool_]:
+        """Where the level was not reached within the budget, shape (trials, J)."""
+        return np.asarray(self.samples < 0)
+
+    @property
+    def spent(self) -> NDArray[np.float64]:
+        """Samples used, shape (trials, J): a trial that does not get to the level uses up the budget."""
+        return np.where(self.unstopped, self.budget, self.samples).astype(np.float64)
+
+    @property
+    def failed(self) -> NDArray[np.bool_]:
+        """Wrong, or without an answer, shape (trials, J)."""
+        return self.wrong | self.unstopped
 
 
 @dataclass(frozen=True)
@@ -182,14 +200,17 @@ def run_sweep(
             chunks.append(found)
             bar.update(len(chunks) / total, pace.text(len(chunks) * CHUNK))
     return {
-        name: _gather(name, chunks, n, sizes if rule is None else heights) for name, rule in named.items()
+        name: _gather(name, chunks, n, sizes if rule is None else heights, max_samples)
+        for name, rule in named.items()
     }
 
 
-def _gather(name: str, chunks: Sequence[Mapping[str, Any]], n: int, levels: Sequence[float]) -> Sweep:
+def _gather(
+    name: str, chunks: Sequence[Mapping[str, Any]], n: int, levels: Sequence[float], budget: int
+) -> Sweep:
     samples = np.concatenate([np.array(c[name]["samples"], dtype=np.int64) for c in chunks])[:n]
     wrong = np.concatenate([np.array(c[name]["wrong"], dtype=bool) for c in chunks])[:n]
-    return Sweep(np.array(levels, dtype=np.float64), samples, wrong)
+    return Sweep(np.array(levels, dtype=np.float64), samples, wrong, budget)
 
 
 def _load(folder: Path | None, chunk: int) -> dict[str, Any] | None:

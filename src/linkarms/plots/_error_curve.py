@@ -56,7 +56,7 @@ class ErrorCurveInfo:
     title : str
         The name of the experiment.
     ours : tuple of ErrorCurve
-        Points at which every trial got to the level and some trial was wrong.
+        Points at which some trial was wrong.
     paper : tuple of (str, tuple, tuple)
         Rule, ``log(1/P_e)`` and samples of the paper's curves.
     """
@@ -77,7 +77,7 @@ def error_curve_info(experiment: Experiment) -> ErrorCurveInfo:
     points = experiment.points()
     ours = []
     for rule in experiment.sweeps:
-        mine = [p for p in points if p.rule == rule and p.unstopped == 0 and p.errors > 0]
+        mine = [p for p in points if p.rule == rule and p.errors > 0]
         ours.append(
             ErrorCurve(
                 rule,
