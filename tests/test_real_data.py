@@ -247,3 +247,15 @@ def test_missing_files_say_where_to_get_them(tmp_path):
         DownloadError, match=r"user_ratedmovies\.dat and movie_genres\.dat missing; .*grouplens\.org"
     ):
         run_movielens(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["taxi", "movielens", "hetrec"])
+def test_the_tables_of_the_docs_are_those_of_the_stored_results(name):
+    from evidence import real_data
+
+    text = (real_data.ROOT / "docs" / "real-data.md").read_text("utf-8")
+    assert f"<!-- table: {name} -->\n{real_data.table(name)}\n<!-- /table -->" in text
+    trials = {int(p["trials"]) for p in real_data.rows(name, "points")}
+    assert trials == {400 if name == "taxi" else 1000}
+    at = {(r["rule"], r["error"]): float(r["ratio_high"]) for r in real_data.rows(name, "at-error")}
+    assert all(high < 1 for (rule, _), high in at.items() if rule == "ebc-h")  # best, beyond chance

@@ -16,6 +16,7 @@ from linkarms.paper import (
     _sweep,
     compare_at_error,
     curve_points,
+    paper_at_error,
     run_sweep,
     samples_at_error,
 )
@@ -185,6 +186,17 @@ def test_samples_at_an_error():
     assert samples_at_error(error, samples, 0.02, 0.01) == pytest.approx(50 + 30 * share)
     assert math.isnan(samples_at_error(error, samples, 0.6, 0.01))
     assert math.isnan(samples_at_error(error, samples, 0.005, 0.01))
+
+
+def test_the_papers_curves_are_read_off_alike():
+    """Error 0.3 lies between two plotted points: straight lines by hand; round robin's curve begins below an error of 0.4."""
+    found = paper_at_error("figure4", [0.3, 0.4])
+    x = math.log(1 / 0.3)
+    assert found["fixed"][0] == pytest.approx(1001 + 500 * (x - 1.118) / (1.372 - 1.118))
+    assert found["ebc"][0] == pytest.approx(
+        617.6 + (841.814 - 617.6) * (x - 1.0441241) / (1.30933332 - 1.0441241)
+    )
+    assert math.isnan(found["round-robin"][1])
 
 
 def exponential_sweep(trials, scale, seed):

@@ -50,7 +50,7 @@ def fixed_size_errors(
     >>> import linkarms as la
     >>> from linkarms.montecarlo import fixed_size_errors
     >>> fixed_size_errors(la.problems.synthetic1(), [1, 300], trials=20, seed=1).sum(axis=0).tolist()
-    [17, 0]
+    [11, 0]
     """
     numbers = [check_integer("sizes", n, 1) for n in sizes]
     if not numbers:

@@ -13,7 +13,14 @@ from linkarms.paper import published
 
 if TYPE_CHECKING:
     from linkarms.paper._choice import Choice, choose_regions, choose_users, linkage_edges
-    from linkarms.paper._curve import AtError, Point, compare_at_error, curve_points, samples_at_error
+    from linkarms.paper._curve import (
+        AtError,
+        Point,
+        compare_at_error,
+        curve_points,
+        paper_at_error,
+        samples_at_error,
+    )
     from linkarms.paper._experiment import Experiment
     from linkarms.paper._fit import Fit, check_fit
     from linkarms.paper._level import EvidenceLevel
@@ -37,6 +44,7 @@ _HOMES = {
     "compare_at_error": "_curve",
     "curve_points": "_curve",
     "linkage_edges": "_choice",
+    "paper_at_error": "_curve",
     "run_movielens": "_real_data",
     "run_sweep": "_sweep",
     "run_taxi": "_real_data",
@@ -58,6 +66,7 @@ __all__ = [
     "compare_at_error",
     "curve_points",
     "linkage_edges",
+    "paper_at_error",
     "published",
     "run_movielens",
     "run_sweep",

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from linkarms._validate import check_delta, check_integer
 from linkarms.paper._sweep import Sweep
+from linkarms.paper.published import Figure, curves
 
-__all__ = ["AtError", "Point", "compare_at_error", "curve_points", "samples_at_error"]
+__all__ = ["AtError", "Point", "compare_at_error", "curve_points", "paper_at_error", "samples_at_error"]
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,21 @@ def samples_at_error(
         return float(samples[j])
     share = (goal - x[j - 1]) / (x[j] - x[j - 1])
     return float(samples[j - 1] + share * (samples[j] - samples[j - 1]))
+
+
+def paper_at_error(figure: Figure, errors: Sequence[float]) -> dict[str, tuple[float, ...]]:
+    """Samples of the paper's curves in Figure 4 or 5 at these errors, by rule; NaN where a curve does not go.
+
+    Examples
+    --------
+    >>> from linkarms.paper import paper_at_error
+    >>> round(paper_at_error("figure4", [0.3])["round-robin"][0])
+    852
+    """
+    return {
+        c.rule: tuple(samples_at_error(np.exp(-np.array(c.x)), np.array(c.samples), e, 0.0) for e in errors)
+        for c in curves(figure)
+    }
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from linkarms.arms import LoadReport
 from linkarms.paper._choice import Choice
-from linkarms.paper._curve import AtError, Point, compare_at_error, curve_points
+from linkarms.paper._curve import AtError, Point, compare_at_error, curve_points, paper_at_error
 from linkarms.paper._fit import Fit
 from linkarms.paper._sweep import Sweep
 from linkarms.paper.published import Curve, Figure, curves
@@ -65,6 +65,11 @@ class Experiment:
     def at_error(self, errors: Sequence[float] | None = None, **options: Any) -> list[AtError]:
         """Samples of each rule at equal measured error; see `compare_at_error` for the options."""
         return compare_at_error(self.sweeps, self.targets if errors is None else errors, **options)
+
+    def paper_at_error(self, errors: Sequence[float] | None = None) -> dict[str, tuple[float, ...]]:
+        """The paper's samples at these errors, by rule, read off its curves as ours are; NaN where a curve does not go."""
+        goals = self.targets if errors is None else errors
+        return paper_at_error(self.figure, goals)
 
     def to_csv(self, folder: str | Path) -> list[Path]:
         """Write ``NAME-points.csv``, ``NAME-at-error.csv`` and ``NAME-fit.csv``; returns the paths."""

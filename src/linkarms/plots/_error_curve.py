@@ -24,6 +24,10 @@ __all__ = [
 ]
 
 
+#: Quantiles beyond so many means are drawn on logarithmic axes.
+_WIDE = 5.0
+
+
 @dataclass(frozen=True)
 class ErrorCurve:
     """One rule's curve.
@@ -56,7 +60,7 @@ class ErrorCurveInfo:
     title : str
         The name of the experiment.
     ours : tuple of ErrorCurve
-        Points at which some trial was wrong.
+        Points at which some trial was wrong, up to the smallest error.
     paper : tuple of (str, tuple, tuple)
         Rule, ``log(1/P_e)`` and samples of the paper's curves.
     """
@@ -78,6 +82,9 @@ def error_curve_info(experiment: Experiment) -> ErrorCurveInfo:
     ours = []
     for rule in experiment.sweeps:
         mine = [p for p in points if p.rule == rule and p.errors > 0]
+        # beyond the smallest error, trials that ran out of samples are what is counted
+        least = min(range(len(mine)), key=lambda i: mine[i].error, default=0)
+        mine = mine[: least + 1]
         ours.append(
             ErrorCurve(
                 rule,
@@ -166,11 +173,17 @@ def plot_fit(experiment: Experiment, *, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax)
     tidy(ax, f"Records against the model: {experiment.name}", grid="both")
     most = max(max(q) for q in (*info.model, *info.records))
-    ax.plot([0, most], [0, most], color=FAINT)
+    least = min(0.0, *(min(q) for q in (*info.model, *info.records)))
+    ax.plot([least, 1e-3, most], [least, 1e-3, most], color=FAINT)
     for i, (name, x, y) in enumerate(zip(info.names, info.model, info.records, strict=True)):
         ax.plot(
             x, y, marker=cluster_marker(i), markersize=3, linewidth=0.8, color=cluster_color(i), label=name
         )
+    if min(min(q) for q in info.model) > 0 and most > _WIDE:
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        ax.set_xlim(left=0.5 * min(min(q) for q in info.model))
+        ax.set_ylim(bottom=0.5 * min(min(q) for q in info.model))
     ax.set_xlabel("quantile of the model / mean")
     ax.set_ylabel("quantile of the records / mean")
     ax.legend(fontsize=7)
