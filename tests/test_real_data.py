@@ -234,6 +234,7 @@ def test_rates_and_hours(tmp_path):
     assert by_rate.settings["parameter"] == "rate"
     assert by_rate.settings["hours"] == (6, 22)
     assert np.all(by_rate.problem.parameters < 1)
+    assert by_rate.choice.edges == linkage_edges(by_rate.problem.parameters)
     assert "outside the hours 6 to 22" in by_rate.report.dropped
     assert list(by_rate.sweeps) == ["fixed"]
 

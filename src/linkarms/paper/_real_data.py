@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from linkarms.arms import Bookings, Ratings, fetch, load_bookings, load_ratings, resampled_problem
 from linkarms.families import Exponential, Gaussian
-from linkarms.paper._choice import Choice, choose_regions, choose_users
+from linkarms.paper._choice import Choice, choose_regions, choose_users, linkage_edges
 from linkarms.paper._experiment import Experiment
 from linkarms.paper._fit import check_fit
 from linkarms.paper._sweep import FIXED, Rules, run_sweep
@@ -92,6 +93,7 @@ def run_taxi(
     choice = choose_regions(data)
     gaps = {arm: data.gaps[str(arm)] for arm in choice.arms}
     problem = resampled_problem(gaps, choice.n_clusters, Exponential(parameter))
+    choice = replace(choice, edges=linkage_edges(problem.parameters))  # of what is clustered
     low, high = _TAXI_THETA
     return _run(
         "taxi",
