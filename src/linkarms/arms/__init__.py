@@ -4,6 +4,10 @@ Everything here that has arms is an `ArmSource`: it has their names and hands ou
 plain arrays, with a report of what they left out.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from linkarms.arms._base import ArmSource
 from linkarms.arms._callables import CallableArms
 from linkarms.arms._download import DATASETS, Dataset, fetch
@@ -13,9 +17,11 @@ from linkarms.arms._load_report import LoadReport
 from linkarms.arms._make import make_source
 from linkarms.arms._movielens import Ratings, load_ratings
 from linkarms.arms._recorded import RecordedArms
-from linkarms.arms._resampled import Resampled, resampled_problem
 from linkarms.arms._simulated import SimulatedArms
 from linkarms.arms._tlc import Bookings, load_bookings
+
+if TYPE_CHECKING:
+    from linkarms.arms._resampled import Resampled, resampled_problem
 
 __all__ = [
     "DATASETS",
@@ -37,3 +43,12 @@ __all__ = [
     "read_table",
     "resampled_problem",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # problems bring numba, which recorded and measured arms do without
+    if name in ("Resampled", "resampled_problem"):
+        from linkarms.arms import _resampled
+
+        return getattr(_resampled, name)
+    raise AttributeError(f"module 'linkarms.arms' has no attribute {name!r}")
