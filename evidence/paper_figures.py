@@ -6,7 +6,6 @@ the docs.
 """
 
 import argparse
-import json
 import math
 import time
 from pathlib import Path
@@ -15,12 +14,12 @@ import numpy as np
 
 import linkarms as la
 from evidence._store import Store
+from linkarms.paper import published
 
 SEED, CHUNK = 20260, 10
 COMMAND = "python -m evidence.paper_figures"
 HERE = Path(__file__)
-PUBLISHED = json.loads(HERE.with_name("published.json").read_text())
-LEVELS = [x for x, _ in PUBLISHED["figure2"]["ebc 10 0.01"]]
+LEVELS = list(published.curve("figure2", "ebc", (-5, 5), 0.01).x)
 #: figure -> curve -> (problem, Theta, epsilon)
 CURVES = {
     "figure2": {
@@ -34,22 +33,13 @@ CURVES = {
     },
 }
 RULES = ("ebc", "ebc-h")
-#: Our trials, and the paper's (read off the decimals of its coordinates).
+#: Our trials.
 TRIALS = {"figure2": 200, "figure3": 100}
-PAPER_TRIALS = {
-    "figure2": {"ebc": 100, "ebc-h": 300},
-    "figure3": {"ebc 1000": 78, "ebc 50": 34, "ebc-h 1000": 300, "ebc-h 50": 300},
-}
 MAX_SAMPLES = 200_000
 
 
 def curves():
     return [(figure, curve, rule) for figure in CURVES for curve in CURVES[figure] for rule in RULES]
-
-
-def paper_trials(figure, curve, rule):
-    known = PAPER_TRIALS[figure]
-    return known.get(f"{rule} {curve}", known.get(rule))
 
 
 def run(figure, curve, rule, trials):
@@ -76,11 +66,12 @@ def compare(data):
     rows = []
     for figure, curve, rule in curves():
         times = np.array(data[figure][f"{rule} {curve}"]["times"], dtype=float)
-        published = PUBLISHED[figure][f"{rule} {curve}"]
-        for j, (level, theirs) in enumerate(published):
+        _, theta, epsilon = CURVES[figure][curve]
+        paper = published.curve(figure, rule, theta, epsilon)
+        for j, (level, theirs) in enumerate(zip(paper.x, paper.samples, strict=True)):
             ours = times[:, j].mean()
             spread = times[:, j].std(ddof=1)
-            error = spread * math.sqrt(1 / len(times) + 1 / paper_trials(figure, curve, rule))
+            error = spread * math.sqrt(1 / len(times) + 1 / paper.trials)
             rows.append(
                 {
                     "figure": figure,

@@ -9,6 +9,7 @@ from __future__ import annotations
 __all__ = [
     "ArmExhausted",
     "CallbackError",
+    "DownloadError",
     "InvalidDump",
     "InvalidInput",
     "InvalidSample",
@@ -45,6 +46,10 @@ class InvalidDump(LinkarmsError, ValueError):
 
 class CallbackError(LinkarmsError):
     """A user's own family or rule raised an exception; it is the ``__cause__`` of this one."""
+
+
+class DownloadError(LinkarmsError, OSError):
+    """A public data set is not there and could not be fetched; the message says where to get it."""
 
 
 class MissingDependency(LinkarmsError, ImportError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ __all__ = ["read_table"]
 _SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 
 
-def read_table(path: str | Path) -> Any:
+def read_table(path: str | Path, columns: Sequence[str] | None = None) -> Any:
     """A CSV or Parquet file as a pyarrow table.
 
     Parameters
     ----------
     path : str or Path
         A file that ends in .csv, .csv.gz, .tsv, .tsv.gz or .parquet. Empty cells are missing values.
+    columns : sequence of str, optional
+        Read no others; names that the file does not have are passed over.
 
     Returns
     -------
@@ -39,15 +42,21 @@ def read_table(path: str | Path) -> Any:
     import pyarrow
 
     try:
-        return _read_parquet(path) if suffix == ".parquet" else _read_csv(path, suffix)
+        if suffix == ".parquet":
+            return _read_parquet(path, columns)
+        table = _read_csv(path, suffix)
+        return table if columns is None else table.select([c for c in table.column_names if c in columns])
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise InvalidInput(f"{path}: cannot be read: {one_line(error)}") from error
 
 
-def _read_parquet(path: Path) -> Any:
+def _read_parquet(path: Path, columns: Sequence[str] | None) -> Any:
     from pyarrow import parquet
 
-    return parquet.read_table(path)
+    if columns is None:
+        return parquet.read_table(path)
+    there = parquet.read_schema(path).names
+    return parquet.read_table(path, columns=[c for c in there if c in columns])
 
 
 def _read_csv(path: Path, suffix: str) -> Any:

@@ -85,6 +85,11 @@ class RecordedArms(ArmSource):
         return int(self._records[0].shape[1])
 
     @property
+    def records(self) -> tuple[NDArray[np.float64], ...]:
+        """The records of each arm, shape (n, d); not to be written to."""
+        return tuple(self._records)
+
+    @property
     def n_records(self) -> tuple[int, ...]:
         """The number of records of each arm."""
         return tuple(len(records) for records in self._records)

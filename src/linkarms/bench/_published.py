@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["PAPER_ARMS", "PAPER_MS", "published"]
+from linkarms.paper.published import run_times
 
-#: Number of arms in the columns of the table.
-PAPER_ARMS = (4, 8, 14, 20)
-#: Average run time of one sample in milliseconds.
-PAPER_MS = {
-    "ebc-h": (0.44, 0.64, 1.02, 1.90),
-    "ebc": (0.62, 1.11, 1.81, 3.52),
-    "lucbboc": (0.69, 1.18, 2.05, 3.65),
-    "atboc": (21.1, 91.2, 348.0, 1133.0),
-}
+__all__ = ["as_dict", "published"]
 
 
 def published(rule: str, n_arms: int) -> float | None:
     """Milliseconds a sample in the paper; None where the table has no such entry."""
-    return dict(zip(PAPER_ARMS, PAPER_MS[rule], strict=True)).get(n_arms)
+    return run_times()[rule].get(n_arms)
 
 
 def as_dict() -> dict[str, Any]:
     """The table for a report."""
+    table = run_times()
     return {
         "source": "Table 2 of Efficient Clustering in Stochastic Bandits, on its authors' machine",
-        "arms": list(PAPER_ARMS),
-        "milliseconds": {rule: list(row) for rule, row in PAPER_MS.items()},
+        "arms": list(next(iter(table.values()))),
+        "milliseconds": {rule: list(row.values()) for rule, row in table.items()},
     }

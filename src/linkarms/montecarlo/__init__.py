@@ -1,6 +1,7 @@
 """Many seeded trials, and what they say about the promise."""
 
 from linkarms.montecarlo._audit import error_lower_limit, promise_is_broken
+from linkarms.montecarlo._fixed import fixed_size_errors
 from linkarms.montecarlo._result import BackendError, RuleResult, Simulation
 from linkarms.montecarlo._simulate import simulate
 
@@ -9,6 +10,7 @@ __all__ = [
     "RuleResult",
     "Simulation",
     "error_lower_limit",
+    "fixed_size_errors",
     "promise_is_broken",
     "simulate",
 ]

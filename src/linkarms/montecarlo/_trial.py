@@ -19,9 +19,10 @@ from linkarms.problem import Problem
 from linkarms.sampling import SamplingRule
 from linkarms.stopping import StoppingRule
 
-__all__ = ["Halted", "Trial", "run_trial"]
+__all__ = ["BLOCK", "Halted", "Trial", "run_trial"]
 
-_BLOCK = 256
+#: Samples drawn at a time. Part of what a seed means: another number gives other samples.
+BLOCK = 256
 Rule = TypeVar("Rule", SamplingRule, StoppingRule)
 
 
@@ -45,13 +46,13 @@ class _Streams:
     def __init__(self, problem: Problem, seeds: list[np.random.SeedSequence]) -> None:
         self.problem = problem
         self.rngs = [np.random.default_rng(s) for s in seeds]
-        self.samples = np.empty((problem.n_arms, _BLOCK, problem.n_features))
-        self.used = np.full(problem.n_arms, _BLOCK, dtype=np.int64)
+        self.samples = np.empty((problem.n_arms, BLOCK, problem.n_features))
+        self.used = np.full(problem.n_arms, BLOCK, dtype=np.int64)
 
     def refill(self) -> None:
-        for m in np.flatnonzero(self.used >= _BLOCK):
+        for m in np.flatnonzero(self.used >= BLOCK):
             family = self.problem.families[m]
-            drawn = family.draw(self.rngs[m], self.problem.parameters[m], _BLOCK)
+            drawn = family.draw(self.rngs[m], self.problem.parameters[m], BLOCK)
             self.samples[m] = family.statistics(drawn)
             self.used[m] = 0
 

@@ -6,6 +6,15 @@ drew on; without ``ax`` they make a figure of their own, to be had as ``axes.fig
 
 from linkarms.plots._arms import ArmsInfo, arms_info, plot_arms
 from linkarms.plots._dendrogram import DendrogramInfo, dendrogram_info, plot_dendrogram
+from linkarms.plots._error_curve import (
+    ErrorCurve,
+    ErrorCurveInfo,
+    FitInfo,
+    error_curve_info,
+    fit_info,
+    plot_error_curve,
+    plot_fit,
+)
 from linkarms.plots._evidence import History, HistoryRecorder, plot_evidence
 from linkarms.plots._pulls import PullsInfo, plot_pulls, pulls_info
 from linkarms.plots._style import cluster_color
@@ -14,15 +23,22 @@ from linkarms.plots._summary import summary
 __all__ = [
     "ArmsInfo",
     "DendrogramInfo",
+    "ErrorCurve",
+    "ErrorCurveInfo",
+    "FitInfo",
     "History",
     "HistoryRecorder",
     "PullsInfo",
     "arms_info",
     "cluster_color",
     "dendrogram_info",
+    "error_curve_info",
+    "fit_info",
     "plot_arms",
     "plot_dendrogram",
+    "plot_error_curve",
     "plot_evidence",
+    "plot_fit",
     "plot_pulls",
     "pulls_info",
     "summary",

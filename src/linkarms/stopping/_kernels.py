@@ -8,8 +8,8 @@ from linkarms._jit import Array, kernel
 from linkarms.families._model import Model
 from linkarms.families._vector import arm_fisher, arm_shift_kl, chart_dimension
 
-#: Integer codes of the stopping rules; `USER` rules are asked in Python.
-USER, PAPER = range(2)
+#: Integer codes of the stopping rules; `USER` rules are asked in Python. `LEVEL` is the evidence alone: its arms have no penalties.
+USER, PAPER, LEVEL = range(3)
 
 
 @kernel

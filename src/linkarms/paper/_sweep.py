@@ -1,0 +1,233 @@
+"""Error and samples at many levels of the evidence, each trajectory run once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms._progress import Pace, Progress
+from linkarms._validate import check_integer
+from linkarms.errors import InvalidInput
+from linkarms.montecarlo import fixed_size_errors, simulate
+from linkarms.paper._level import EvidenceLevel
+from linkarms.problem import Problem
+from linkarms.sampling import SamplingRule, resolve_sampling
+
+__all__ = ["FIXED", "Rules", "Sweep", "run_sweep"]
+
+Rules = Sequence[str] | Mapping[str, str | SamplingRule]
+#: The name of the rule that takes a fixed number of samples of each arm.
+FIXED = "fixed"
+#: Trials of a chunk. Part of what a seed means: each chunk has a seed of its own, so that a broken run goes on with the next one.
+CHUNK = 25
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """All trials of one rule.
+
+    Attributes
+    ----------
+    levels : ndarray, shape (J,)
+        Levels of the evidence; for ``"fixed"``, samples of each arm.
+    samples : ndarray of int, shape (trials, J)
+        Samples when the evidence first reached the level; -1 where it did not within the budget.
+    wrong : ndarray of bool, shape (trials, J)
+        The partition named then is not the true one. False where there is none.
+    budget : int
+        The most samples of a trial.
+    """
+
+    levels: NDArray[np.float64]
+    samples: NDArray[np.int64]
+    wrong: NDArray[np.bool_]
+    budget: int
+
+    @property
+    def unstopped(self) -> NDArray[np.bool_]:
+        """Where the level was not reached within the budget, shape (trials, J)."""
+        return np.asarray(self.samples < 0)
+
+    @property
+    def spent(self) -> NDArray[np.float64]:
+        """Samples used, shape (trials, J): a trial that does not get to the level uses up the budget."""
+        return np.where(self.unstopped, self.budget, self.samples).astype(np.float64)
+
+    @property
+    def failed(self) -> NDArray[np.bool_]:
+        """Wrong, or without an answer, shape (trials, J)."""
+        return self.wrong | self.unstopped
+
+
+@dataclass(frozen=True)
+class _Plan:
+    problem: Problem
+    rules: Mapping[str, SamplingRule | None]  # None: a fixed number of samples
+    levels: tuple[float, ...]
+    sizes: tuple[int, ...]
+    theta: Any
+    max_samples: int
+    seed: int
+    n_jobs: int
+
+    def digest(self) -> str:
+        """Of everything that the numbers depend on, but for the number of trials."""
+        spec = {
+            "families": [f.to_dict() for f in self.problem.families],
+            "n_clusters": self.problem.n_clusters,
+            "theta": np.asarray(self.theta, dtype=float).tolist(),
+            "rules": {name: rule and rule.to_dict() for name, rule in self.rules.items()},
+            "rest": [list(self.rules), self.levels, self.sizes, self.max_samples, self.seed, CHUNK],
+        }
+        return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
+
+    def run(self, chunk: int) -> dict[str, Any] | None:
+        """All rules on the trials of one chunk, as plain lists; None if it was interrupted."""
+        # full entropy in, 63 bits out: two chunks, or two seeds, do not share a stream
+        seed = int(np.random.SeedSequence((self.seed, chunk)).generate_state(1, np.uint64)[0] >> np.uint64(1))
+        stop = EvidenceLevel(self.theta)
+        adaptive = {name: rule for name, rule in self.rules.items() if rule is not None}
+        found: dict[str, Any] = {}
+        if adaptive:
+            s = simulate(
+                self.problem,
+                adaptive,
+                stopping=stop,
+                deltas=[math.exp(-x) for x in self.levels],
+                trials=CHUNK,
+                seed=seed,
+                max_samples=self.max_samples,
+                n_jobs=self.n_jobs,
+            )
+            if s.completed < CHUNK:
+                return None
+            for name, r in s.items():
+                found[name] = {"samples": r.stopping_times.tolist(), "wrong": r.errors.astype(int).tolist()}
+        for name in self.rules.keys() - adaptive.keys():
+            box = stop.box(self.problem.n_features)
+            wrong = fixed_size_errors(self.problem, self.sizes, trials=CHUNK, seed=seed, box=box)
+            used = [[n * self.problem.n_arms for n in self.sizes]] * CHUNK
+            found[name] = {"samples": used, "wrong": wrong.astype(int).tolist()}
+        return found
+
+
+def run_sweep(
+    problem: Problem,
+    rules: Rules,
+    *,
+    levels: Sequence[float],
+    sizes: Sequence[int],
+    theta: Any,
+    trials: int,
+    seed: int = 0,
+    max_samples: int = 10**5,
+    n_jobs: int = 1,
+    progress: bool = False,
+    store: str | Path | None = None,
+    title: str = "sweep",
+) -> dict[str, Sweep]:
+    """Run seeded trials of each rule without a stop, and note when the evidence first reaches each level.
+
+    Parameters
+    ----------
+    problem : Problem
+        The arms, and the true partition.
+    rules : sequence of str, or a dict name -> rule
+        Sampling rules by name, ``"fixed"`` among them, or instances of your own with a name. All see the same samples.
+    levels : sequence of float
+        Levels of ``Z(t)``, positive, increasing.
+    sizes : sequence of int
+        For ``"fixed"``: samples of each arm.
+    theta : tuple of float, or array of shape (d, 2)
+        The space to which estimates are clipped.
+    trials, seed, max_samples, n_jobs : int
+        As for `linkarms.simulate`. Trials run in chunks of 25, and the last chunk is cut.
+    progress : bool, default False
+        Show progress on stderr.
+    store : str or Path, optional
+        A folder that keeps finished chunks: the same call goes on where it was broken off.
+    title : str
+        For the progress.
+
+    Returns
+    -------
+    dict of str to Sweep
+        By rule, in the order given. After Ctrl-C, the chunks finished so far.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> from linkarms.paper import run_sweep
+    >>> s = run_sweep(la.problems.synthetic1(), ["fixed", "ebc-h"], levels=[0.5, 5.0], sizes=[2, 50], theta=(-5, 5), trials=10)
+    >>> s["ebc-h"].samples.shape, s["fixed"].samples[0].tolist()
+    ((10, 2), [12, 300])
+    """
+    given = rules if isinstance(rules, Mapping) else {name: name for name in rules}
+    named = {name: None if rule == FIXED else resolve_sampling(rule) for name, rule in given.items()}
+    if not named:
+        raise InvalidInput("there are no rules; give at least one, 'ebc-h' say")
+    heights = tuple(float(x) for x in levels)
+    if not heights or min(heights) <= 0 or any(b <= a for a, b in pairwise(heights)):
+        raise InvalidInput(f"levels={list(heights)} must be positive and increase; mend them")
+    n = check_integer("trials", trials, 1)
+    plan = _Plan(
+        problem, named, heights, tuple(sizes), theta, max_samples, check_integer("seed", seed, 0), n_jobs
+    )
+    total = -(-n // CHUNK)
+    folder = None if store is None else Path(store) / plan.digest()
+    pace = Pace(total * CHUNK, "trials")
+    chunks: list[dict[str, Any]] = []
+    with Progress(title, enabled=progress) as bar:
+        for i in range(total):
+            found = _load(folder, i)
+            if found is None:
+                found = plan.run(i)
+                if found is None:
+                    if not chunks:
+                        raise KeyboardInterrupt
+                    bar.say(f"interrupted; {len(chunks) * CHUNK} trials are kept")
+                    break
+                _save(folder, i, found)
+            chunks.append(found)
+            bar.update(len(chunks) / total, pace.text(len(chunks) * CHUNK))
+    return {
+        name: _gather(name, chunks, n, sizes if rule is None else heights, max_samples)
+        for name, rule in named.items()
+    }
+
+
+def _gather(
+    name: str, chunks: Sequence[Mapping[str, Any]], n: int, levels: Sequence[float], budget: int
+) -> Sweep:
+    samples = np.concatenate([np.array(c[name]["samples"], dtype=np.int64) for c in chunks])[:n]
+    wrong = np.concatenate([np.array(c[name]["wrong"], dtype=bool) for c in chunks])[:n]
+    return Sweep(np.array(levels, dtype=np.float64), samples, wrong, budget)
+
+
+def _load(folder: Path | None, chunk: int) -> dict[str, Any] | None:
+    path = None if folder is None else folder / f"{chunk:05}.json"
+    if path is None or not path.is_file():
+        return None
+    try:
+        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise InvalidInput(f"{path}: damaged ({error}); remove it, and its trials are run again") from error
+    return found
+
+
+def _save(folder: Path | None, chunk: int, found: dict[str, Any]) -> None:
+    if folder is None:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{chunk:05}.json"
+    path.with_suffix(".part").write_text(json.dumps(found), "utf-8")
+    path.with_suffix(".part").replace(path)  # a file is whole or not there

@@ -1,0 +1,190 @@
+"""Samples against measured error, ours and the paper's; and how well a model fits its records."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from linkarms.plots._style import FAINT, MUTED, cluster_color, cluster_marker, new_axes, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from linkarms.paper import Experiment
+
+__all__ = [
+    "ErrorCurve",
+    "ErrorCurveInfo",
+    "FitInfo",
+    "error_curve_info",
+    "fit_info",
+    "plot_error_curve",
+    "plot_fit",
+]
+
+
+#: Quantiles beyond so many means are drawn on logarithmic axes.
+_WIDE = 5.0
+
+
+@dataclass(frozen=True)
+class ErrorCurve:
+    """One rule's curve.
+
+    Attributes
+    ----------
+    rule : str
+        Its name.
+    x, x_low, x_high : tuple of float
+        ``log(1/error)`` and its 95% interval; infinite above where no error is within the interval.
+    samples, samples_low, samples_high : tuple of float
+        Mean samples and its 95% interval.
+    """
+
+    rule: str
+    x: tuple[float, ...]
+    x_low: tuple[float, ...]
+    x_high: tuple[float, ...]
+    samples: tuple[float, ...]
+    samples_low: tuple[float, ...]
+    samples_high: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ErrorCurveInfo:
+    """What `plot_error_curve` draws.
+
+    Attributes
+    ----------
+    title : str
+        The name of the experiment.
+    ours : tuple of ErrorCurve
+        Points at which some trial was wrong, up to the smallest error.
+    paper : tuple of (str, tuple, tuple)
+        Rule, ``log(1/P_e)`` and samples of the paper's curves.
+    """
+
+    title: str
+    ours: tuple[ErrorCurve, ...]
+    paper: tuple[tuple[str, tuple[float, ...], tuple[float, ...]], ...]
+
+
+def error_curve_info(experiment: Experiment) -> ErrorCurveInfo:
+    """Build the data of `plot_error_curve`.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        From `linkarms.paper.run_taxi` or `linkarms.paper.run_movielens`.
+    """
+    points = experiment.points()
+    ours = []
+    for rule in experiment.sweeps:
+        mine = [p for p in points if p.rule == rule and p.errors > 0]
+        # beyond the smallest error, trials that ran out of samples are what is counted
+        least = min(range(len(mine)), key=lambda i: mine[i].error, default=0)
+        mine = mine[: least + 1]
+        ours.append(
+            ErrorCurve(
+                rule,
+                tuple(-math.log(p.error) for p in mine),
+                tuple(-math.log(p.error_high) for p in mine),
+                tuple(-math.log(p.error_low) if p.error_low > 0 else math.inf for p in mine),
+                tuple(p.samples for p in mine),
+                tuple(p.samples_low for p in mine),
+                tuple(p.samples_high for p in mine),
+            )
+        )
+    paper = tuple((c.rule, c.x, c.samples) for c in experiment.published())
+    return ErrorCurveInfo(experiment.name, tuple(ours), paper)
+
+
+def plot_error_curve(experiment: Experiment, *, ax: Axes | None = None) -> Axes:
+    """Draw samples against ``log(1/error)``, with 95% bands of the means; the paper's curves are dashed.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        From `linkarms.paper.run_taxi` or `linkarms.paper.run_movielens`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+    """
+    info = error_curve_info(experiment)
+    ax = new_axes(ax)
+    tidy(ax, f"Samples against measured error: {info.title}", grid="both")
+    places = {curve.rule: i for i, curve in enumerate(info.ours)}
+    for curve in info.ours:
+        colour, marker = cluster_color(places[curve.rule]), cluster_marker(places[curve.rule])
+        ax.plot(curve.x, curve.samples, marker=marker, markersize=4, color=colour, label=curve.rule)
+        ax.fill_between(curve.x, curve.samples_low, curve.samples_high, color=colour, alpha=0.15, linewidth=0)
+    for rule, x, samples in info.paper:
+        if rule in places:
+            ax.plot(x, samples, "--", linewidth=1.0, color=cluster_color(places[rule]))
+    ax.plot([], [], "--", linewidth=1.0, color=MUTED, label="the paper's")
+    ax.set_yscale("log")
+    ax.set_xlabel("log(1 / measured error)")
+    ax.set_ylabel("mean samples")
+    ax.legend(fontsize=8)
+    return ax
+
+
+@dataclass(frozen=True)
+class FitInfo:
+    """What `plot_fit` draws: for each arm and coordinate the records' quantiles over the model's, both in units of the model's mean."""
+
+    names: tuple[str, ...]
+    model: tuple[tuple[float, ...], ...]
+    records: tuple[tuple[float, ...], ...]
+
+
+def fit_info(experiment: Experiment) -> FitInfo:
+    """Build the data of `plot_fit`."""
+    names, model, records = [], [], []
+    for f in experiment.fit:
+        several = sum(g.arm == f.arm for g in experiment.fit) > 1
+        names.append(f"{f.arm}, {f.coordinate}" if several else f.arm)
+        model.append(tuple(float(q) / f.mean for q in f.model_quantiles))
+        records.append(tuple(float(q) / f.mean for q in f.quantiles))
+    return FitInfo(tuple(names), tuple(model), tuple(records))
+
+
+def plot_fit(experiment: Experiment, *, ax: Axes | None = None) -> Axes:
+    """Draw quantiles of the records against those of the model; on the diagonal they agree.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        From `linkarms.paper.run_taxi` or `linkarms.paper.run_movielens`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+    """
+    info = fit_info(experiment)
+    ax = new_axes(ax)
+    tidy(ax, f"Records against the model: {experiment.name}", grid="both")
+    most = max(max(q) for q in (*info.model, *info.records))
+    least = min(0.0, *(min(q) for q in (*info.model, *info.records)))
+    ax.plot([least, 1e-3, most], [least, 1e-3, most], color=FAINT)
+    for i, (name, x, y) in enumerate(zip(info.names, info.model, info.records, strict=True)):
+        ax.plot(
+            x, y, marker=cluster_marker(i), markersize=3, linewidth=0.8, color=cluster_color(i), label=name
+        )
+    if min(min(q) for q in info.model) > 0 and most > _WIDE:
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        ax.set_xlim(left=0.5 * min(min(q) for q in info.model))
+        ax.set_ylim(bottom=0.5 * min(min(q) for q in info.model))
+    ax.set_xlabel("quantile of the model / mean")
+    ax.set_ylabel("quantile of the records / mean")
+    ax.legend(fontsize=7)
+    return ax
