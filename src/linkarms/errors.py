@@ -9,11 +9,16 @@ from __future__ import annotations
 __all__ = [
     "ArmExhausted",
     "CallbackError",
+    "Conflict",
     "InvalidDump",
     "InvalidInput",
     "InvalidSample",
     "LinkarmsError",
     "MissingDependency",
+    "NewerSchema",
+    "NotFound",
+    "StorageError",
+    "TooLarge",
     "UnknownArm",
     "require",
 ]
@@ -45,6 +50,26 @@ class InvalidDump(LinkarmsError, ValueError):
 
 class CallbackError(LinkarmsError):
     """A user's own family or rule raised an exception; it is the ``__cause__`` of this one."""
+
+
+class NotFound(LinkarmsError, LookupError):
+    """A campaign or a ticket that does not exist."""
+
+
+class Conflict(LinkarmsError):
+    """A request that contradicts what is stored: another value for a ticket that was told, a name or a key that is taken."""
+
+
+class TooLarge(LinkarmsError, ValueError):
+    """More than a stated limit allows: arms, features, tickets at once, length of a text."""
+
+
+class StorageError(LinkarmsError):
+    """A database that cannot be used: damaged, full, locked, unreachable."""
+
+
+class NewerSchema(StorageError):
+    """A database that a newer linkarms has written."""
 
 
 class MissingDependency(LinkarmsError, ImportError):
