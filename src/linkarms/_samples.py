@@ -59,7 +59,9 @@ def _check_one(
     try:
         x = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidSample(f"the sample {value!r} of arm {name!r} is no number; give {d} number(s)") from None
+        raise InvalidSample(
+            f"the sample {value!r} of arm {name!r} is no number; give {d} number(s)"
+        ) from None
     if x.ndim == 0:
         x = x[None]
     if x.shape != (d,):
