@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from linkarms.campaign._storage import OPEN, STATES
@@ -92,7 +92,7 @@ class Run:
     def snapshot(self) -> str:
         """The state as JSON; floating-point numbers survive bit for bit."""
         self.clusterer.set_pending(self.account.pending)
-        data = {"account": asdict(self.account), "run": self.clusterer.snapshot()}
+        data = {"account": vars(self.account), "run": self.clusterer.snapshot()}
         return json.dumps(data, allow_nan=False, separators=(",", ":"))
 
     def restore(self, snapshot: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -25,6 +26,7 @@ from sqlalchemy import (
     update,
 )
 
+from linkarms.campaign._bulk import insert_tickets, update_tickets
 from linkarms.campaign._connect import WRITE, Place, find_place
 from linkarms.campaign._faults import explained
 from linkarms.campaign._schema import campaigns, log, make_tables, schema_number, tickets
@@ -45,12 +47,12 @@ _IS_OPEN = tickets.c.state == literal_column(f"'{OPEN}'")
 
 # Statements that every operation needs are built once: SQLAlchemy then finds them compiled.
 _APPEND = insert(log)
-_INSERT_TICKETS = insert(tickets)
-_UPDATE_TICKETS = (
-    update(tickets)
-    .where(tickets.c.campaign == bindparam("in_campaign"), tickets.c.ticket == bindparam("of_ticket"))
-    .values({name: bindparam(f"new_{name}") for name in TicketRow._fields[1:]})
+_FIND_KEY = select(*_ENTRY).where(
+    log.c.campaign == bindparam("in_campaign"), log.c.key == bindparam("of_key")
 )
+_MINE = select(*_TICKET).where(tickets.c.campaign == bindparam("in_campaign")).order_by(tickets.c.ticket)
+_THESE = _MINE.where(tickets.c.ticket.in_(bindparam("numbers", expanding=True)))
+_ALL = _MINE.where(tickets.c.ticket > bindparam("after")).limit(10 * _CHUNK)
 _SAVE = (
     update(campaigns)
     .where(campaigns.c.id == bindparam("of_id"), campaigns.c.version == bindparam("was"))
@@ -109,6 +111,7 @@ class SqlStorage(Storage):
                 self._engine = None
             if self._engine is None:
                 self._engine, self._owner = self._place.connect(), os.getpid()
+                weakref.finalize(self, _dispose, self._engine, self._owner)
             return self._engine
 
     @contextmanager
@@ -191,9 +194,14 @@ class SqlStorage(Storage):
     def close(self) -> None:
         """Let go of the file or the connections."""
         with self._lock:
-            if self._engine is not None and self._owner == os.getpid():
-                self._engine.dispose()
+            if self._engine is not None:
+                _dispose(self._engine, self._owner)
             self._engine, self._checked = None, False
+
+
+def _dispose(engine: Engine, owner: int) -> None:
+    """Close connections where they were opened: in a fork they are the parent's."""
+    engine.dispose(close=owner == os.getpid())
 
 
 class _SqlTransaction(Transaction):
@@ -213,26 +221,20 @@ class _SqlTransaction(Transaction):
             after = rows[-1].seq
 
     def find_key(self, key: str) -> Entry | None:
-        row = self._connection.execute(
-            select(*_ENTRY).where(log.c.campaign == self._id, log.c.key == key)
-        ).first()
+        row = self._connection.execute(_FIND_KEY, {"in_campaign": self._id, "of_key": key}).first()
         return None if row is None else Entry(*row)
 
     def tickets(self, numbers: Iterable[int] | None = None) -> Iterator[TicketRow]:
-        mine = select(*_TICKET).where(tickets.c.campaign == self._id)
         if numbers is not None:
             wanted = sorted(set(numbers))
             for i in range(0, len(wanted), _CHUNK):
-                some = wanted[i : i + _CHUNK]
-                found = mine.where(tickets.c.ticket.in_(some)).order_by(tickets.c.ticket)
-                yield from (TicketRow(*row) for row in self._connection.execute(found))
+                some = {"in_campaign": self._id, "numbers": wanted[i : i + _CHUNK]}
+                yield from (TicketRow(*row) for row in self._connection.execute(_THESE, some))
             return
-        query = (
-            mine.where(tickets.c.ticket > bindparam("after")).order_by(tickets.c.ticket).limit(10 * _CHUNK)
-        )
         after = 0
         while True:
-            rows = [TicketRow(*row) for row in self._connection.execute(query, {"after": after})]
+            following = {"in_campaign": self._id, "after": after}
+            rows = [TicketRow(*row) for row in self._connection.execute(_ALL, following)]
             yield from rows
             if len(rows) < 10 * _CHUNK:
                 return
@@ -251,14 +253,10 @@ class _SqlTransaction(Transaction):
         self._connection.execute(_APPEND, {"campaign": self._id, **entry._asdict()})
 
     def insert_tickets(self, rows: Sequence[TicketRow]) -> None:
-        self._connection.execute(_INSERT_TICKETS, [{"campaign": self._id, **row._asdict()} for row in rows])
+        insert_tickets(self._connection, self._id, rows)
 
     def update_tickets(self, rows: Sequence[TicketRow]) -> None:
-        changes: list[dict[str, Any]] = []
-        for row in rows:
-            new = {f"new_{name}": value for name, value in row._asdict().items() if name != "ticket"}
-            changes.append({"in_campaign": self._id, "of_ticket": row.ticket, **new})
-        self._connection.execute(_UPDATE_TICKETS, changes)
+        update_tickets(self._connection, self._id, rows)
 
     def save(self, version: int, at: int, digest: str, snapshot: str) -> None:
         new = {"new_version": version, "new_at": at, "new_digest": digest, "new_snapshot": snapshot}

@@ -141,7 +141,7 @@ class Transaction(Reader):
 
     @abstractmethod
     def update_tickets(self, rows: Sequence[TicketRow]) -> None:
-        """Overwrite tickets that exist."""
+        """Set state, value, told_at and number of tickets that exist; the rest never changes."""
 
     @abstractmethod
     def save(self, version: int, at: int, digest: str, snapshot: str) -> None:
