@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -42,12 +43,12 @@ def explained(shown: str) -> Iterator[None]:
         raise Conflict(
             f"{shown}: a name, number or key is taken already ({_first_line(error)}); open the campaign anew"
         ) from error
-    except DBAPIError as error:
-        text = f"{error.orig} {type(error.orig).__name__}".lower()
+    except (DBAPIError, sqlite3.Error) as error:
+        text = f"{_original(error)} {type(_original(error)).__name__}".lower()
         for words, meaning in _MEANINGS:
             if any(word in text for word in words):
                 raise StorageError(f"{shown}: {meaning} ({_first_line(error)})") from error
-        if error.connection_invalidated or "connect" in text:
+        if getattr(error, "connection_invalidated", False) or "connect" in text:
             raise StorageError(
                 f"{shown}: the database cannot be reached ({_first_line(error)}); what was under way is stored whole or not "
                 "at all: do it again"
@@ -59,6 +60,11 @@ def explained(shown: str) -> Iterator[None]:
         raise StorageError(f"{shown}: {_DAMAGED}") from error
 
 
-def _first_line(error: DBAPIError) -> str:
-    lines = str(error.orig).strip().splitlines()
-    return lines[0].strip() if lines else type(error.orig).__name__
+def _original(error: Exception) -> object:
+    """The driver's own error."""
+    return getattr(error, "orig", None) or error
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(_original(error)).strip().splitlines()
+    return lines[0].strip() if lines else type(_original(error)).__name__
