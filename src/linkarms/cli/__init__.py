@@ -1,4 +1,5 @@
-"""The command line: ``linkarms demo``, ``linkarms cluster``, ``linkarms simulate``, ``linkarms bench``.
+"""The command line: ``linkarms demo``, ``linkarms cluster``, ``linkarms simulate``, ``linkarms bench``,
+``linkarms campaign``.
 
 Exit codes: 0; 1 if it ran and the answer is no (a budget ran out, a target was missed); 2 for bad input, with one line on stderr.
 """

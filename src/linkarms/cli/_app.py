@@ -10,6 +10,7 @@ import typer
 
 from linkarms._version import __version__
 from linkarms.cli._bench import bench
+from linkarms.cli._campaign import campaign
 from linkarms.cli._cluster import cluster
 from linkarms.cli._demo import demo
 from linkarms.cli._simulate import simulate
@@ -45,6 +46,7 @@ def _root(
 
 for _command in (demo, cluster, simulate, bench):
     app.command()(_command)
+app.add_typer(campaign)
 
 
 def run(arguments: list[str]) -> int:
