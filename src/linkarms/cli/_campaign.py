@@ -6,17 +6,19 @@ import csv
 import re
 import sys
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from linkarms.campaign import Campaign, Receipt
 from linkarms.cli import _campaign_report as report
 from linkarms.cli._campaign_options import Key, Lease, Name, StorageUrl, Ticket, Worker
 from linkarms.cli._options import Delta, Epsilon, Json, MaxSamples, Quiet, Seed, Stopping, Theta
 from linkarms.cli._output import print_json
 from linkarms.cli._parse import FAMILY_HELP, parse_duration, parse_family, parse_list, parse_stopping
 from linkarms.errors import InvalidInput, InvalidSample
+
+if TYPE_CHECKING:
+    from linkarms.campaign import Receipt
 
 __all__ = ["campaign"]
 
@@ -73,6 +75,8 @@ def create(
     - linkarms campaign create gaps --arms docks,hills,port -k 2 --family exponential
       --stopping paper --theta 0.1,50 --lease 2h --storage runs.db
     """
+    from linkarms.campaign import Campaign
+
     settings: dict[str, Any] = {"n_features": features, "family": parse_family(family), "delta": delta}
     settings |= {"seed": seed, "max_samples": max_samples}
     settings["stopping"] = parse_stopping(stopping, theta, epsilon)
@@ -96,10 +100,12 @@ def list_campaigns(storage: StorageUrl = None, as_json: Json = False, quiet: Qui
 
     - linkarms campaign list --storage runs.db
     """
+    from linkarms.campaign import Campaign
+
     found = []
     for name in Campaign.names(**report.place(storage)):
-        with Campaign.open(name, **report.place(storage)) as opened:
-            found.append(opened.status())
+        with report.opened(name, storage) as run:
+            found.append(run.status())
     if as_json:
         print_json({"campaigns": [status.to_dict() for status in found]})
         return
@@ -128,15 +134,15 @@ def ask(
 
     - linkarms campaign ask coffee -n 8 --worker bench-2 --lease 3h --json
     """
-    with Campaign.open(name, **report.place(storage)) as opened:
+    with report.opened(name, storage) as run:
         seconds = None if lease is None else parse_duration(lease, "--lease")
-        tickets = opened.ask(number, worker, lease=seconds, key=key)
+        tickets = run.ask(number, worker, lease=seconds, key=key)
         if as_json:
             print_json({"tickets": [ticket.to_dict() for ticket in tickets]})
         else:
             print("".join(f"{ticket.id}\t{ticket.arm}\n" for ticket in tickets), end="")
         if not tickets and not quiet:
-            print(f"linkarms: nothing to measure: {opened.status().promise}", file=sys.stderr)
+            print(f"linkarms: nothing to measure: {run.status().promise}", file=sys.stderr)
     raise typer.Exit(0 if tickets else 1)
 
 
@@ -163,8 +169,8 @@ def tell(
     rows = _lines(ticket, values)
     tickets = [_whole(words[0]) for words in rows]
     samples = [_numbers(words) for words in rows]
-    with Campaign.open(name, **report.place(storage)) as opened:
-        _acknowledge(opened.tell_many(tickets, samples, key=key), as_json, quiet)
+    with report.opened(name, storage) as run:
+        _acknowledge(run.tell_many(tickets, samples, key=key), as_json, quiet)
 
 
 @campaign.command(context_settings=_NEGATIVE)
@@ -188,8 +194,8 @@ def add(
     """
     rows = _lines(arm, values)
     samples = [_numbers(words) for words in rows]
-    with Campaign.open(name, **report.place(storage)) as opened:
-        receipts = opened.add_many([words[0] for words in rows], samples, worker=worker, key=key)
+    with report.opened(name, storage) as run:
+        receipts = run.add_many([words[0] for words in rows], samples, worker=worker, key=key)
         _acknowledge(receipts, as_json, quiet)
 
 
@@ -203,8 +209,8 @@ def release(
 
     - linkarms campaign release coffee 17
     """
-    with Campaign.open(name, **report.place(storage)) as opened:
-        opened.release(ticket)
+    with report.opened(name, storage) as run:
+        run.release(ticket)
     _say({"released": ticket}, f"ticket {ticket} is given back", as_json, quiet)
 
 
@@ -223,8 +229,8 @@ def retract(
 
     - linkarms campaign retract coffee 17 --reason "the scale was not levelled"
     """
-    with Campaign.open(name, **report.place(storage)) as opened, report.watch("retract", quiet) as progress:
-        opened.retract(ticket, reason, progress=progress.update)
+    with report.opened(name, storage) as run, report.watch("retract", quiet) as progress:
+        run.retract(ticket, reason, progress=progress.update)
     _say({"retracted": ticket}, f"the sample of ticket {ticket} is taken out", as_json, quiet)
 
 

@@ -23,7 +23,8 @@ Worker = Annotated[str | None, typer.Option(help="Who measures.")]
 Lease = Annotated[
     str | None,
     typer.Option(
-        metavar="TIME", help="How long a ticket is held: 90 (seconds), 30m, 12h, 7d.  [default: 1d]"
+        metavar="TIME",
+        help="How long a ticket is held: 90 (seconds), 30m, 12h, 7d. A day unless create says otherwise.",
     ),
 ]
 Key = Annotated[

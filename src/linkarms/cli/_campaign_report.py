@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from linkarms._progress import Progress
-from linkarms.campaign import Campaign, Status
 from linkarms.cli._campaign_options import Name, StorageUrl
 from linkarms.cli._options import Json, Quiet
 from linkarms.cli._output import print_json
 from linkarms.errors import InvalidInput
 
-__all__ = ["doctor", "export", "one_line", "place", "status", "watch"]
+if TYPE_CHECKING:
+    from linkarms.campaign import Campaign, Status
+
+__all__ = ["doctor", "export", "one_line", "opened", "place", "status", "watch"]
 
 File = Annotated[Path | None, typer.Argument(help="Where to write; by default on stdout.")]
 Format = Annotated[
@@ -26,6 +28,13 @@ Format = Annotated[
 def place(storage: str | None) -> dict[str, Any]:
     """The storage as keyword, or nothing for the library's default."""
     return {} if storage is None else {"storage": storage}
+
+
+def opened(name: str, storage: str | None) -> Campaign:
+    """The campaign; numba and SQLAlchemy are loaded now."""
+    from linkarms.campaign import Campaign
+
+    return Campaign.open(name, **place(storage))
 
 
 def watch(title: str, quiet: bool) -> Progress:
@@ -50,8 +59,8 @@ def status(name: Name, storage: StorageUrl = None, as_json: Json = False, quiet:
 
     - linkarms campaign status coffee --json
     """
-    with Campaign.open(name, **place(storage)) as opened:
-        found = opened.status()
+    with opened(name, storage) as run:
+        found = run.status()
     if as_json:
         print_json(found.to_dict())
         return
@@ -84,8 +93,8 @@ def export(
     kind = format or (file.suffix.lstrip(".").lower() if file else "json" if as_json else "csv")
     if as_json and file is None and kind != "json":
         raise InvalidInput(f"--json and --format {kind} contradict each other; give one of them, or a file")
-    with Campaign.open(name, **place(storage)) as opened, watch("export", quiet) as progress:
-        content = opened.export(kind, file, progress=progress.update)
+    with opened(name, storage) as run, watch("export", quiet) as progress:
+        content = run.export(kind, file, progress=progress.update)
     if isinstance(content, bytes):
         sys.stdout.buffer.write(content)
     elif content is not None:
@@ -103,8 +112,8 @@ def doctor(name: Name, storage: StorageUrl = None, as_json: Json = False, quiet:
 
     - linkarms campaign doctor coffee
     """
-    with Campaign.open(name, **place(storage)) as opened, watch("doctor", quiet) as progress:
-        found = opened.doctor(progress=progress.update)
+    with opened(name, storage) as run, watch("doctor", quiet) as progress:
+        found = run.doctor(progress=progress.update)
     if as_json:
         print_json(found.to_dict())
     elif found.ok:
