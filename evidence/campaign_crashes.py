@@ -25,6 +25,8 @@ from linkarms.campaign import Campaign
 ROUNDS, TELLS, WORKERS = 20, 5_000, 8
 #: Seconds; short, so that tickets of the killed expire and are answered late.
 LEASE = 1.0
+#: Seconds between two kills.
+PAUSE = (0.05, 0.5)
 
 
 def load(url, seed, tells=TELLS, kills=True, workers=WORKERS):
@@ -49,7 +51,7 @@ def load(url, seed, tells=TELLS, kills=True, workers=WORKERS):
         killed = 0
         try:
             while acknowledged(folder) < tells and not failed(folder):
-                time.sleep(rng.uniform(0.02, 0.25))
+                time.sleep(rng.uniform(*PAUSE))
                 if kills:
                     number = int(rng.integers(workers))
                     running[number].kill()

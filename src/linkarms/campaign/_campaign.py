@@ -135,7 +135,7 @@ class Campaign:
         if features > LIMITS.features:
             raise TooLarge(f"n_features={features} is too many; a campaign takes at most {LIMITS.features}")
         clusterer = BanditClusterer(n_clusters, names, **settings)
-        _refuse_own_classes(clusterer)
+        _refuse_own_classes(clusterer, [settings.get("sampling"), settings.get("stopping")])
         config = to_json({"clusterer": clusterer.dump(), "lease": seconds})
         home = open_storage(storage, clock)
         first = Entry(1, home.now(), "create", None, None, None, config, "")
@@ -367,13 +367,18 @@ def _is_retracted(row: TicketRow) -> bool:
     return row.state == RETRACTED
 
 
-def _refuse_own_classes(clusterer: BanditClusterer) -> None:
-    """Whatever the dump names must be made again from its name alone."""
+def _refuse_own_classes(clusterer: BanditClusterer, rules: Sequence[Any]) -> None:
+    """Whatever the dump names must be made again, as the same class, from its name alone."""
     from linkarms.errors import InvalidDump
 
+    parts = [part for f in clusterer.families.families for part in getattr(f, "families", [f])]
+    own = [x for x in (*parts, *rules) if not type(x).__module__.startswith(("linkarms.", "builtins"))]
+    why = f"{type(own[0]).__name__} is a class of your own" if own else None
     try:
         BanditClusterer.load(clusterer.dump())
     except InvalidDump as error:
+        why = str(error)
+    if why is not None:
         raise InvalidInput(
-            f"a campaign takes the families and rules of linkarms only, by name ({error}); use one of those"
-        ) from error
+            f"a campaign takes the families and rules of linkarms only, by name ({why}); use one of those"
+        )
