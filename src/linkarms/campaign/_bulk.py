@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, bindparam, insert, text, update
+from sqlalchemy import Connection, text
 
 from linkarms.campaign._schema import tickets
 from linkarms.campaign._storage import TicketRow
@@ -12,12 +12,12 @@ from linkarms.campaign._storage import TicketRow
 __all__ = ["insert_tickets", "update_tickets"]
 
 _CHANGING = ("state", "value", "told_at", "number")
-_INSERT = insert(tickets)
-_UPDATE = (
-    update(tickets)
-    .where(tickets.c.campaign == bindparam("in_campaign"), tickets.c.ticket == bindparam("of_ticket"))
-    .values({name: bindparam(f"new_{name}") for name in _CHANGING})
+# For SQLite in the driver's own words: SQLAlchemy takes longer over the parameters of each row than SQLite over the row.
+_INSERT = (
+    f"INSERT INTO {tickets.name} (campaign, {', '.join(TicketRow._fields)}) "
+    f"VALUES (?{', ?' * len(TicketRow._fields)})"
 )
+_UPDATE = f"UPDATE {tickets.name} SET {', '.join(f'{name} = ?' for name in _CHANGING)} WHERE campaign = ? AND ticket = ?"
 
 # PostgreSQL takes the rows as arrays in one statement, many times faster than one statement a row.
 _TYPES = {"arm": "integer", "worker": "text", "state": "text", "value": "text"}
@@ -37,7 +37,7 @@ def insert_tickets(connection: Connection, campaign: int, rows: Sequence[TicketR
     if connection.dialect.name == "postgresql":
         connection.execute(_INSERT_ARRAYS, _columns(campaign, rows))
     else:
-        connection.execute(_INSERT, [{"campaign": campaign, **row._asdict()} for row in rows])
+        connection.exec_driver_sql(_INSERT, [(campaign, *row) for row in rows])
 
 
 def update_tickets(connection: Connection, campaign: int, rows: Sequence[TicketRow]) -> None:
@@ -45,18 +45,8 @@ def update_tickets(connection: Connection, campaign: int, rows: Sequence[TicketR
     if connection.dialect.name == "postgresql":
         connection.execute(_UPDATE_ARRAYS, _columns(campaign, rows))
         return
-    changes = [
-        {
-            "in_campaign": campaign,
-            "of_ticket": row.ticket,
-            "new_state": row.state,
-            "new_value": row.value,
-            "new_told_at": row.told_at,
-            "new_number": row.number,
-        }
-        for row in rows
-    ]
-    connection.execute(_UPDATE, changes)
+    changes = [(row.state, row.value, row.told_at, row.number, campaign, row.ticket) for row in rows]
+    connection.exec_driver_sql(_UPDATE, changes)
 
 
 def _columns(campaign: int, rows: Sequence[TicketRow]) -> dict[str, object]:

@@ -6,9 +6,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from linkarms.campaign._limits import LIMITS
 from linkarms.campaign._records import Receipt, Ticket, moment
 from linkarms.campaign._session import Session, request_digest, to_json
@@ -28,7 +25,7 @@ def find_ticket(found: dict[int, TicketRow], ticket: int) -> TicketRow:
 
 def ask(session: Session, n: int, worker: str | None, lease: float, key: str | None) -> list[Ticket]:
     """New tickets, or those that the key got before."""
-    request = request_digest("ask", n, worker, lease)
+    request = request_digest(key, "ask", n, worker, lease)
     run, account = session.run, session.run.account
     before = session.earlier(key, request)
     if before is not None:
@@ -60,26 +57,29 @@ def tell(session: Session, tickets: Sequence[int], values: Sequence[Any], key: s
     run = session.run
     found = {row.ticket: row for row in session.tx.tickets(tickets)}
     rows = [find_ticket(found, ticket) for ticket in tickets]
-    _, samples = run.clusterer.check_samples([run.clusterer.arms[row.arm] for row in rows], values)
-    request = request_digest("tell", list(tickets), samples.tolist())
+    _, checked = run.clusterer.check_samples([run.clusterer.arms[row.arm] for row in rows], values)
+    samples = checked.tolist()
+    request = request_digest(key, "tell", list(tickets), samples)
     if session.earlier(key, request) is not None:
         return [_receipt(session, row) for row in rows]
     new: dict[int, TicketRow] = {}
+    fresh: list[list[float]] = []
     for row, sample in zip(rows, samples, strict=True):
         known = new.get(row.ticket, row)
         if known.value is None:
             new[row.ticket] = _told(session, known, sample, len(new))
-        elif json.loads(known.value) != sample.tolist():
+            fresh.append(sample)
+        elif json.loads(known.value) != sample:
             raise Conflict(
                 f"ticket {row.ticket} was told with another value, {_shown(known.value)}; it keeps that one: retract it if it is "
                 "wrong, and add the right one"
             )
     if new or key:
-        _store(session, "tell", list(new.values()), None, key, request)
+        _store(session, "tell", list(new.values()), fresh, None, key, request)
+    if new:
         for ticket in new:
             run.account.move(found[ticket].arm, found[ticket].state, TOLD)
-        if new:
-            session.tx.update_tickets(list(new.values()))
+        session.tx.update_tickets(list(new.values()))
     return [_receipt(session, new.get(row.ticket, row)) for row in rows]
 
 
@@ -88,8 +88,9 @@ def add(
 ) -> list[Receipt]:
     """Store samples that nobody asked for."""
     run = session.run
-    indices, samples = run.clusterer.check_samples(arms, values)
-    request = request_digest("add", indices, samples.tolist(), worker)
+    indices, checked = run.clusterer.check_samples(arms, values)
+    samples = checked.tolist()
+    request = request_digest(key, "add", indices, samples, worker)
     before = session.earlier(key, request)
     if before is not None:
         numbers = [sample[0] for sample in json.loads(before.body)["samples"]]
@@ -100,7 +101,7 @@ def add(
         _told(session, TicketRow(i, m, worker, TOLD, None), sample, k)
         for k, (i, m, sample) in enumerate(zip(tickets, indices, samples, strict=True))
     ]
-    _store(session, "add", new, worker, key, request)
+    _store(session, "add", new, samples, worker, key, request)
     session.tx.insert_tickets(new)
     return [_receipt(session, row) for row in new]
 
@@ -124,26 +125,28 @@ def retract(session: Session, row: TicketRow, reason: str) -> None:
     session.run.account.move(row.arm, TOLD, RETRACTED)
 
 
-def _told(session: Session, row: TicketRow, sample: NDArray[np.float64], k: int) -> TicketRow:
+def _told(session: Session, row: TicketRow, sample: list[float], k: int) -> TicketRow:
     """The ticket with its sample, as the ``k``-th new one of the batch."""
     if row.state == RELEASED:
         raise Conflict(f"ticket {row.ticket} was released, so that it takes no sample; ask for a new one")
-    return row._replace(
-        state=TOLD,
-        value=to_json(sample.tolist()),
-        told_at=session.at,
-        number=session.run.account.told + k + 1,
-    )
+    number = session.run.account.told + k + 1
+    return row._replace(state=TOLD, value=to_json(sample), told_at=session.at, number=number)
 
 
 def _store(
-    session: Session, kind: str, new: list[TicketRow], worker: str | None, key: str | None, request: str
+    session: Session,
+    kind: str,
+    new: list[TicketRow],
+    samples: list[list[float]],
+    worker: str | None,
+    key: str | None,
+    request: str | None,
 ) -> None:
     """Log new samples and show them to the clusterer."""
-    arms, values = [row.arm for row in new], [json.loads(str(row.value)) for row in new]
-    tickets = [row.ticket for row in new]
-    session.log(kind, {"samples": list(zip(tickets, arms, values, strict=True))}, worker, key, request)
-    session.run.feed(arms, values)
+    arms = [row.arm for row in new]
+    body = {"samples": list(zip((row.ticket for row in new), arms, samples, strict=True))}
+    session.log(kind, body, worker, key, request)
+    session.run.feed(arms, samples)
     session.run.account.told += len(new)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 __all__ = ["Checkup", "Event", "Receipt", "Status", "Ticket", "moment"]
@@ -11,6 +12,7 @@ __all__ = ["Checkup", "Event", "Receipt", "Status", "Ticket", "moment"]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+@lru_cache(maxsize=64)  # the samples of a batch have one time
 def moment(microseconds: int) -> datetime:
     """A time of the log, as a datetime in UTC; exact."""
     return _EPOCH + timedelta(microseconds=microseconds)

@@ -25,9 +25,9 @@ def chained(before: str, entry: Entry) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
-def request_digest(*request: Any) -> str:
-    """What tells one request from another under the same idempotency key."""
-    return hashlib.sha256(to_json(request).encode()).hexdigest()[:32]
+def request_digest(key: str | None, *request: Any) -> str | None:
+    """What tells one request from another under the same idempotency key; None without a key."""
+    return None if key is None else hashlib.sha256(to_json(request).encode()).hexdigest()[:32]
 
 
 @dataclass
@@ -68,14 +68,12 @@ class Session:
         request: str | None = None,
     ) -> None:
         """Append an entry."""
-        entry = Entry(
-            self.version + 1, self.at, kind, worker, key, request if key else None, to_json(body), ""
-        )
+        entry = Entry(self.version + 1, self.at, kind, worker, key, request, to_json(body), "")
         entry = entry._replace(digest=chained(self.digest, entry))
         self.tx.append(entry)
         self.version, self.digest = entry.seq, entry.digest
 
-    def earlier(self, key: str | None, request: str) -> Entry | None:
+    def earlier(self, key: str | None, request: str | None) -> Entry | None:
         """The entry that answered this request before; `Conflict` if the key came with another request."""
         entry = None if key is None else self.tx.find_key(key)
         if entry is not None and entry.request != request:
