@@ -31,11 +31,12 @@ class Journal:
 
     def __init__(self, path):
         self.path = Path(path)
-        text = self.path.read_bytes() if self.path.exists() else b""
+        self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        text = self.path.read_bytes()
         whole = text[: text.rfind(b"\n") + 1]  # a line that was cut off counts as not written
-        self.path.write_bytes(whole)
+        # never rewritten: a kill between emptying and writing would lose what was acknowledged
+        os.ftruncate(self._file, len(whole))
         self.lines = [json.loads(line) for line in whole.splitlines()]
-        self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND)
 
     def write(self, *line):
         os.write(self._file, json.dumps(line).encode() + b"\n")

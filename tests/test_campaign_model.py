@@ -1,5 +1,6 @@
 """Every operation, in random order and from two objects in turn, against a model that keeps everything in lists."""
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import count
 
@@ -20,9 +21,11 @@ from linkarms.campaign import STATES, Campaign
 from linkarms.errors import Conflict, InvalidSample, NotFound
 
 ARMS = ["a", "b", "c"]
-#: Two clusters that a few samples tell apart, so that runs stop.
-STOPPING = la.stopping.Paper(theta=(-2_000, 2_000))
-VALUES = st.one_of(st.sampled_from([-0.5, 0.0, 1.0, 900.0]), st.floats(-1_000, 1_000))
+#: Two clusters that some ten samples tell apart, so that runs stop, and not at once.
+STOPPING = la.stopping.Paper(theta=(-20, 20))
+VALUES = st.one_of(st.sampled_from([-0.5, 0.0, 1.0, 9.0]), st.floats(-30, 30))
+#: Where the arms are, roughly.
+LEVEL = {"a": 0.0, "b": 1.0, "c": 9.0}
 LEASE = 100.0
 
 
@@ -39,6 +42,7 @@ class Held:
 
 class Machine(RuleBasedStateMachine):
     url = None  # set by the test
+    seen = None
     numbers = count(1)
 
     @initialize()
@@ -58,6 +62,13 @@ class Machine(RuleBasedStateMachine):
         return self.now
 
     def teardown(self):
+        if getattr(self, "handles", None):
+            status = self.handles[0].status()
+            self.seen["stopped"] += status.stopped
+            self.seen["late"] += status.late > 0
+            self.seen["retracted and late"] += status.late > 0 and status.tickets["retracted"] > 0
+            self.seen["expired"] += status.expirations > 0
+            self.seen["answered late"] += status.expirations > status.tickets["expired"]
         for handle in getattr(self, "handles", []):
             handle.close()
 
@@ -128,6 +139,33 @@ class Machine(RuleBasedStateMachine):
             self.tickets[ticket.id] = Held(ticket.arm, "open", self.now + LEASE)
         if key:
             self.keys[key] = (("ask", n), got)
+
+    @rule(data=st.data(), n=st.integers(1, 3))
+    def measure(self, data, n):
+        """What workers do all day: ask, and tell all of it."""
+        before = len(self.tickets)
+        self.ask(data, n, None)
+        new = range(before + 1, len(self.tickets) + 1)
+        if new:
+            values = [LEVEL[self.tickets[t].arm] + data.draw(st.sampled_from([-0.5, 0.25])) for t in new]
+            self.handle(data).tell_many(list(new), values)
+            for t, v in zip(new, values, strict=True):
+                self.take_in(t, v)
+
+    @rule(data=st.data(), n=st.integers(1, 3))
+    def forget(self, data, n):
+        """Ask, and let the lease run out."""
+        self.ask(data, n, None)
+        self.now += LEASE
+
+    @rule(data=st.data())
+    def add_to_each(self, data):
+        """A page of a notebook."""
+        self.expire()
+        values = [LEVEL[arm] + data.draw(st.sampled_from([-0.5, 0.25])) for arm in ARMS]
+        for receipt, arm, value in zip(self.handle(data).add_many(ARMS, values), ARMS, values, strict=True):
+            self.tickets[receipt.ticket] = Held(arm, "told", 0.0)
+            self.take_in(receipt.ticket, value)
 
     @precondition(lambda self: self.tickets)
     @rule(data=st.data(), value=VALUES)
@@ -272,5 +310,10 @@ class Machine(RuleBasedStateMachine):
 
 
 def test_every_operation_does_what_the_model_does(storage):
-    machine = type("OnStorage", (Machine,), {"url": storage})
-    run_state_machine_as_test(machine, settings=settings(max_examples=25, stateful_step_count=25))
+    seen = Counter()
+    machine = type("OnStorage", (Machine,), {"url": storage, "seen": seen})
+    run_state_machine_as_test(machine, settings=settings(max_examples=35, stateful_step_count=35))
+    # a test that never gets that far would show nothing
+    assert all(
+        seen[what] >= 2 for what in ("stopped", "late", "retracted and late", "expired", "answered late")
+    ), seen
