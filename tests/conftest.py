@@ -28,7 +28,7 @@ def postgres():
 
     if binaries() is None and not required():
         pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
-    with Server() as server:
+    with Server(fsync=False) as server:
         yield server
 
 

@@ -27,9 +27,13 @@ def required():
 
 
 class Server:
-    """Start with ``with Server() as server``; `database` makes a new database and returns its URL."""
+    """Start with ``with Server() as server``; `database` makes a new database and returns its URL.
 
-    def __init__(self):
+    Without ``fsync`` it is quicker, and only a crash of the machine could tell the difference.
+    """
+
+    def __init__(self, fsync=True):
+        self._fsync = "on" if fsync else "off"
         self._bin = binaries()
         if self._bin is None:
             raise RuntimeError("PostgreSQL is not installed; run: apt-get install postgresql")
@@ -58,7 +62,7 @@ class Server:
         self._call("initdb", "-D", data, "-U", "lab", "--auth=trust", "--encoding=UTF8", "--no-sync")
         rules = data / "pg_hba.conf"
         rules.write_text(f"local locked all scram-sha-256\n{rules.read_text()}")
-        settings = f"-c listen_addresses= -c unix_socket_directories={self._home} -c max_connections=60"
+        settings = f"-c listen_addresses= -c unix_socket_directories={self._home} -c max_connections=60 -c fsync={self._fsync}"
         self._call("pg_ctl", "-D", data, "-l", log, "-w", "-o", settings, "start")
         self.run("postgres", f"ALTER ROLE lab PASSWORD '{PASSWORD}'")
         return self
