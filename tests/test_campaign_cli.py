@@ -215,12 +215,9 @@ def test_the_readme_goes_from_nothing_to_a_result_in_six_commands(tmp_path):
     measure = re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1]
     shown = re.search(r"```text\n(.*?)```", section, re.DOTALL)[1]
     assert (
-        len(
-            re.findall(
-                r"^linkarms campaign|^while linkarms campaign|^ *linkarms campaign", script, re.MULTILINE
-            )
-        )
-        <= 6
+        len(re.findall(r"^ *(?:while )?linkarms campaign", script, re.MULTILINE))
+        == script.count("linkarms")
+        == 6
     )
     (tmp_path / "measure").write_text(measure)
     (tmp_path / "measure").chmod(0o755)
@@ -240,10 +237,9 @@ def test_the_readme_goes_from_nothing_to_a_result_in_six_commands(tmp_path):
         timeout=300,
     )
     assert ran.returncode == 0, ran.stderr
-    assert "0: ada, ben" in shown
-    assert ran.stdout.split("coffee: ")[1].split("tickets")[0].split("samples,")[1] in shown
-    assert (
-        "  0: ada, ben\n  1: cy, dot\nstopped: the clusters are wrong with probability at most 0.05"
-        in ran.stdout
-    )
+    end = "  0: ada, ben\n  1: cy, dot\nstopped: the clusters are wrong with probability at most 0.05\n"
+    for text in (shown, ran.stdout):
+        # the random numbers of awk differ from one awk to another, and with them the number of samples
+        assert re.search(r"^coffee: \d+ samples, 4 arms, 2 clusters\ntickets: \d+ told", text, re.MULTILINE)
+        assert end in text
     assert (tmp_path / "samples.csv").read_text().startswith("ticket,arm,value,worker,told_at,state\n1,ada,")

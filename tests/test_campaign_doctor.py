@@ -120,3 +120,14 @@ def test_progress_is_reported(path):
     with Campaign.open("lab", storage=path) as lab:
         lab.doctor(progress=lambda part, text: seen.append((part, text)))
     assert seen[-1] == (1.0, "entry 9 of 9")
+
+
+def test_another_version_is_named(path, monkeypatch):
+    from linkarms.campaign import _doctor
+
+    monkeypatch.setattr(_doctor, "__version__", "9.9")
+    change(path, "UPDATE linkarms_tickets SET arm = 2 WHERE ticket = 1")
+    with Campaign.open("lab", storage=path) as lab:
+        found = lab.doctor().difference
+    assert found.startswith("ticket 1, arm: 2 is stored, the log gives 0 (linkarms ")
+    assert "this is 9.9" in found

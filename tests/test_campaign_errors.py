@@ -1,5 +1,8 @@
 """Bad input of each kind: one clear error, nothing stored, nothing lost."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -137,6 +140,22 @@ def test_sizes_beyond_the_limits(tmp_path):
     with pytest.raises(TooLarge, match="at most 200"):
         Campaign.create("lab", ["a" * 201, "b", "c"], 2, storage=path, stopping=PAPER)
     assert not path.exists()
+
+
+def test_the_docs_state_the_limits():
+    page = (Path(__file__).parents[1] / "docs" / "campaigns.md").read_text()
+    table = page.split("| limit | |")[1].split("They are")[0]
+    shown = [int(n.replace(",", "")) for n in re.findall(r"\| ([\d,]+) \|", table)]
+    assert shown == [
+        LIMITS.arms,
+        LIMITS.features,
+        LIMITS.batch,
+        LIMITS.open_tickets,
+        100,
+        LIMITS.text,
+        LIMITS.reason,
+    ]
+    assert LIMITS.lease == 10 * 366 * 86_400
 
 
 def test_open_tickets_have_a_limit(tmp_path, monkeypatch):

@@ -203,6 +203,21 @@ def test_a_newer_schema_is_refused(storage):
     assert Campaign.names(storage) == ["lab"]
 
 
+def test_a_file_of_the_first_schema_still_opens(tmp_path):
+    """A real file, as the first version wrote it."""
+    path = tmp_path / "old.db"
+    shutil.copy(Path(__file__).parent / "data" / "campaign-schema-1.db", path)
+    with Campaign.open("coffee", storage=path, clock=lambda: 1e9 + 100) as old:
+        status = old.status()
+        assert status.tickets == {"open": 1, "told": 9, "released": 1, "expired": 1, "retracted": 1}
+        assert status.pulls == {"ada": 3, "ben": 2, "cy": 2, "dot": 2}
+        rows = old.export("csv").splitlines()
+        assert rows[1] == "1,ada,0.125,bench 1,2001-09-09T01:46:40+00:00,retracted"
+        assert [e.kind for e in old.history()][:4] == ["create", "ask", "tell", "expire"]
+        old.tell_many(old.ask(4), [0.0, 0.25, 5.0, 5.5])
+        assert old.status().samples == 13
+
+
 def test_files_that_are_no_database(tmp_path):
     text = tmp_path / "text.db"
     text.write_text("this is no database\n" * 100)
@@ -352,6 +367,19 @@ def test_a_lock_that_is_held_too_long(tmp_path, monkeypatch):
         other.execute("ROLLBACK")
         other.close()
         assert len(lab.ask(1)) == 1
+
+
+def test_a_row_that_is_locked_too_long(postgres, monkeypatch):
+    monkeypatch.setattr(_connect, "TIMEOUT", 1)
+    url = postgres.database()
+    with create(url) as lab, create(url, "other") as other:
+        holder = open_storage(url)
+        with holder.write("lab"):
+            with pytest.raises(StorageError, match="others kept it locked for too long; try again"):
+                lab.ask(1)
+            assert len(other.ask(1)) == 1, "another campaign is not held up"
+        assert len(lab.ask(1)) == 1
+        holder.close()
 
 
 def test_two_create_the_same_campaign(storage):

@@ -7,11 +7,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 from numpy.typing import ArrayLike
 
 from linkarms._validate import check_integer
+from linkarms._version import __version__
 from linkarms.campaign import _operations, _report
 from linkarms.campaign._doctor import examine
 from linkarms.campaign._export import export_rows
@@ -19,15 +20,11 @@ from linkarms.campaign._limits import LIMITS, check_arms, check_batch, check_lea
 from linkarms.campaign._records import Checkup, Event, Receipt, Status, Ticket
 from linkarms.campaign._run import Run
 from linkarms.campaign._session import Session, chained, to_json
+from linkarms.campaign._settings import Settings, refuse_own_classes
 from linkarms.campaign._storage import RETRACTED, TOLD, Entry, Head, Storage, TicketRow
 from linkarms.clusterer import BanditClusterer
 from linkarms.errors import Conflict, InvalidInput, TooLarge, require
 from linkarms.result import Result
-
-if TYPE_CHECKING:
-    from linkarms.families import FamilyLike
-    from linkarms.sampling import SamplingRule
-    from linkarms.stopping import StoppingRule
 
 __all__ = ["Campaign", "StorageLike", "open_storage"]
 
@@ -36,18 +33,6 @@ StorageLike = str | os.PathLike[str] | Storage
 Watcher = Callable[[float, str], None]
 
 _DAY = 86_400.0
-
-
-class Settings(TypedDict, total=False):
-    """What `Campaign.create` hands on to `BanditClusterer`, with its defaults."""
-
-    n_features: int
-    family: FamilyLike
-    delta: float
-    sampling: str | SamplingRule
-    stopping: StoppingRule | str | None
-    seed: int
-    max_samples: int | None
 
 
 def open_storage(
@@ -135,8 +120,8 @@ class Campaign:
         if features > LIMITS.features:
             raise TooLarge(f"n_features={features} is too many; a campaign takes at most {LIMITS.features}")
         clusterer = BanditClusterer(n_clusters, names, **settings)
-        _refuse_own_classes(clusterer, [settings.get("sampling"), settings.get("stopping")])
-        config = to_json({"clusterer": clusterer.dump(), "lease": seconds})
+        refuse_own_classes(clusterer, [settings.get("sampling"), settings.get("stopping")])
+        config = to_json({"linkarms": __version__, "clusterer": clusterer.dump(), "lease": seconds})
         home = open_storage(storage, clock)
         first = Entry(1, home.now(), "create", None, None, None, config, "")
         first = first._replace(digest=chained("", first))
@@ -365,20 +350,3 @@ def _is_retracted(row: TicketRow) -> bool:
             f"ticket {row.ticket} is {row.state} and has no sample to retract; release gives an open one back"
         )
     return row.state == RETRACTED
-
-
-def _refuse_own_classes(clusterer: BanditClusterer, rules: Sequence[Any]) -> None:
-    """Whatever the dump names must be made again, as the same class, from its name alone."""
-    from linkarms.errors import InvalidDump
-
-    parts = [part for f in clusterer.families.families for part in getattr(f, "families", [f])]
-    own = [x for x in (*parts, *rules) if not type(x).__module__.startswith(("linkarms.", "builtins"))]
-    why = f"{type(own[0]).__name__} is a class of your own" if own else None
-    try:
-        BanditClusterer.load(clusterer.dump())
-    except InvalidDump as error:
-        why = str(error)
-    if why is not None:
-        raise InvalidInput(
-            f"a campaign takes the families and rules of linkarms only, by name ({why}); use one of those"
-        )

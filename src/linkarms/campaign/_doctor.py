@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from linkarms._version import __version__
 from linkarms.campaign._records import Checkup
 from linkarms.campaign._report import retracted
 from linkarms.campaign._run import Run
@@ -114,8 +115,21 @@ def examine(
     except (LinkarmsError, ValueError, KeyError, TypeError, IndexError) as error:
         entry = replay.entries if replay else 0
         difference = f"log entry {entry} cannot be replayed ({type(error).__name__}: {error})"
+    if difference is not None:
+        difference += _other_version(reader.head.config)
     counted = (replay.entries, replay.run.account.told, len(replay.tickets)) if replay else (0, 0, 0)
     return Checkup(difference is None, *counted, difference)
+
+
+def _other_version(config: str) -> str:
+    """A hint where a changed formula may be the reason of a difference."""
+    try:
+        maker = json.loads(config)["linkarms"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    if maker == __version__:
+        return ""
+    return f" (linkarms {maker} created the campaign and this is {__version__}; see Changed decisions in its changelog)"
 
 
 def _replay_all(reader: Reader, replay: _Replay, progress: Callable[[float, str], None] | None) -> None:

@@ -66,7 +66,7 @@ def status(name: Name, storage: StorageUrl = None, as_json: Json = False, quiet:
         return
     tickets = ", ".join(f"{n} {state}" for state, n in found.tickets.items() if n) or "none"
     print(f"{found.name}: {found.samples} samples, {len(found.arms)} arms, {found.n_clusters} clusters")
-    print(f"tickets: {tickets}" + (f"; {found.late} samples came after the stop" if found.late else ""))
+    print(f"tickets: {tickets}" + (f"; told after the stop: {found.late}" if found.late else ""))
     if found.evidence is not None and found.threshold is not None:
         print(f"evidence {found.evidence:.4g} of {found.threshold:.4g}")
     for label, arms in enumerate(found.clusters):
