@@ -27,6 +27,8 @@ ROUNDS, TELLS, WORKERS = 20, 5_000, 8
 LEASE = 1.0
 #: Seconds between two kills.
 PAUSE = (0.05, 0.5)
+#: Seconds that a round may take.
+PATIENCE = 900
 
 
 def load(url, seed, tells=TELLS, kills=True, workers=WORKERS):
@@ -51,6 +53,8 @@ def load(url, seed, tells=TELLS, kills=True, workers=WORKERS):
         killed = 0
         try:
             while acknowledged(folder) < tells and not failed(folder):
+                if time.perf_counter() - began > PATIENCE:
+                    raise TimeoutError(f"only {acknowledged(folder)} of {tells} samples in {PATIENCE} s")
                 time.sleep(rng.uniform(*PAUSE))
                 if kills:
                     number = int(rng.integers(workers))
