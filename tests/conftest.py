@@ -19,3 +19,22 @@ def few_samples(tmp_path_factory):
     ]
     path.write_text("\n".join(["zone,x,y,note", *rows]) + "\n")
     return path
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server of our own; the tests that need it are skipped where it is not installed, except in CI."""
+    from tests.postgres import Server, binaries, required
+
+    if binaries() is None and not required():
+        pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
+    with Server(fsync=False) as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def storage(request, tmp_path):
+    """An empty database, once of each kind."""
+    if request.param == "sqlite":
+        return str(tmp_path / "runs.db")
+    return request.getfixturevalue("postgres").database()

@@ -176,17 +176,21 @@ def test_commands_exist():
     typer = pytest.importorskip("typer")
     from linkarms.cli._app import app
 
-    known = typer.main.get_command(app).commands
+    known = {}
+    for name, command in typer.main.get_command(app).commands.items():
+        inner = getattr(command, "commands", None)
+        known |= {name: command} if inner is None else {f"{name} {word}": c for word, c in inner.items()}
     seen = set()
     for page in PAGES:
         for program, *words in commands(page):
             if program != "linkarms":
                 continue
-            assert words[0] in known, f"{by_name(page)}: there is no command linkarms {words[0]}"
-            options = {o for p in known[words[0]].params for o in (*p.opts, *p.secondary_opts)} | {"--help"}
+            name = " ".join(words[:2]) if " ".join(words[:2]) in known else words[0]
+            assert name in known, f"{by_name(page)}: there is no command linkarms {name}"
+            options = {o for p in known[name].params for o in (*p.opts, *p.secondary_opts)} | {"--help"}
             used = {w for w in words[1:] if re.match(r"--?[a-z]", w)}
-            assert used <= options, f"{by_name(page)}: linkarms {words[0]} has no {sorted(used - options)}"
-            seen.add(words[0])
+            assert used <= options, f"{by_name(page)}: linkarms {name} has no {sorted(used - options)}"
+            seen.add(name)
     assert seen == set(known)
 
 

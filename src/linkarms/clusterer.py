@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms._dump import damage_named, dumped_families, dumped_rule, read_dump, write_dump
+from linkarms._samples import check_samples, sufficient_statistics
 from linkarms._validate import check_delta, check_integer, check_n_clusters
 from linkarms.engine import Engine
-from linkarms.errors import InvalidInput, InvalidSample, UnknownArm
+from linkarms.errors import InvalidInput, UnknownArm
 from linkarms.families import ArmFamilies, FamilyLike, resolve
 from linkarms.problem import arm_names
 from linkarms.result import Result, Witness
@@ -161,40 +162,48 @@ class BanditClusterer:
 
     def tell_many(self, arms: Iterable[Hashable], values: Iterable[ArrayLike]) -> None:
         """Report several samples, in this order. If one is refused, none is taken in."""
-        names, raw = list(arms), list(values)
-        if len(names) != len(raw):
-            raise InvalidInput(
-                f"there are {len(names)} arms and {len(raw)} values; give one value for each arm"
-            )
-        checked = [
-            (self._find(name), self._check_sample(name, value))
-            for name, value in zip(names, raw, strict=True)
-        ]
-        if len(checked) == 1 or (self._engine.compiled and not self.families.has_callbacks):
-            for (m, value), name in zip(checked, names, strict=True):
-                self._take_in(m, name, value)
+        names = list(arms)
+        indices, samples = self.check_samples(names, values)
+        statistics = sufficient_statistics(self.families, indices, samples)
+        rows = list(zip(indices, names, samples, statistics, strict=True))
+        if len(rows) == 1 or (self._engine.compiled and not self.families.has_callbacks):
+            for row in rows:
+                self._take_in(*row)
             return
         # a user's own rule or family may raise in the middle of a batch
         state, late, stopped = copy_state(self._engine.state), list(self.late), self._stopped
         try:
-            for (m, value), name in zip(checked, names, strict=True):
-                self._take_in(m, name, value)
+            for row in rows:
+                self._take_in(*row)
         except BaseException:
             self._restore(state)
             self.late, self._stopped = late, stopped
             raise
 
+    def check_samples(
+        self, arms: Iterable[Hashable], values: Iterable[ArrayLike]
+    ) -> tuple[list[int], NDArray[np.float64]]:
+        """Indices of the arms and the samples, shape (n, d), as `tell_many` would take them in; or the error that it would raise."""
+        names, raw = list(arms), list(values)
+        if len(names) != len(raw):
+            raise InvalidInput(
+                f"there are {len(names)} arms and {len(raw)} values; give one value for each arm"
+            )
+        indices = [self._find(name) for name in names]
+        return indices, check_samples(self.families, indices, names, raw)
+
     def _restore(self, saved: Any) -> None:
         for mine, old in zip(self._engine.state, saved, strict=True):
             mine[...] = old
 
-    def _take_in(self, m: int, name: Hashable, value: NDArray[np.float64]) -> None:
+    def _take_in(
+        self, m: int, name: Hashable, value: NDArray[np.float64], statistic: NDArray[np.float64]
+    ) -> None:
         engine = self._engine
         if self.done:
             self.late.append((name, value.tolist()))
             engine.state.pending[m] = max(engine.state.pending[m] - 1, 0)
             return
-        statistic = self.families.families[m].statistics(value[None])[0]
         saved = None if engine.compiled else copy_state(engine.state)
         try:
             engine.observe(m, statistic)
@@ -225,30 +234,6 @@ class BanditClusterer:
         except (KeyError, TypeError):
             shown = ", ".join(repr(a) for a in self.arms[:8]) + (", ..." if len(self.arms) > 8 else "")
             raise UnknownArm(f"there is no arm {arm!r}; the arms are {shown}") from None
-
-    def _check_sample(self, arm: Hashable, value: ArrayLike) -> NDArray[np.float64]:
-        d = self.n_features
-        try:
-            x = np.array(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InvalidSample(
-                f"the sample {value!r} of arm {arm!r} is no number; give {d} number(s)"
-            ) from None
-        if x.ndim == 0:
-            x = x[None]
-        if x.shape != (d,):
-            raise InvalidSample(
-                f"the sample of arm {arm!r} has shape {x.shape}; give {d} number(s), one for each feature"
-            )
-        shown = x.tolist() if d > 1 else float(x[0])
-        if not np.all(np.isfinite(x)):
-            raise InvalidSample(f"the sample {shown} of arm {arm!r} is not finite; leave such samples out")
-        family = self.families.families[self._index[arm]]
-        if not family.contains(x[None])[0]:
-            raise InvalidSample(
-                f"the sample {shown} of arm {arm!r} is outside the support of the {family.name} family; it takes {family.support}"
-            )
-        return x
 
     def fit(
         self, source: _Source, callback: Callable[[BanditClusterer], None] | None = None
@@ -349,12 +334,24 @@ class BanditClusterer:
                 "families": self.families.to_list(),
                 "sampling": self._engine.sampling.to_dict(),
                 "stopping": self._engine.stopping.to_dict(),
-                "stopped": self._stopped,
-                "closed": self._closed,
                 "late": self.late,
-                "state": self._engine.to_dict(),
             }
+            | self.snapshot()
         )
+
+    def snapshot(self) -> dict[str, Any]:
+        """What of a dump changes while the run goes on, without late samples; `restore` takes it back."""
+        return {"stopped": self._stopped, "closed": self._closed, "state": self._engine.to_dict()}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a `snapshot` of the same run."""
+        with damage_named():
+            self._engine.restore(snapshot["state"])
+            self._stopped, self._closed = bool(snapshot["stopped"]), snapshot["closed"]
+
+    def set_pending(self, pulls: Sequence[int]) -> None:
+        """Say how many pulls of each arm are under way, for whoever keeps account of them apart."""
+        self._engine.state.pending[...] = pulls
 
     @classmethod
     def load(
@@ -385,8 +382,7 @@ class BanditClusterer:
                 stopping=dumped_rule(data["stopping"], "stopping", stopping, stopping_from_dict),
                 max_samples=data["max_samples"],
             )
-            self._engine.restore(data["state"])
-            self._stopped, self._closed = bool(data["stopped"]), data["closed"]
+            self.restore(data)
             self.late = [(name, list(value)) for name, value in data["late"]]
         return self
 

@@ -9,12 +9,17 @@ from __future__ import annotations
 __all__ = [
     "ArmExhausted",
     "CallbackError",
+    "Conflict",
     "DownloadError",
     "InvalidDump",
     "InvalidInput",
     "InvalidSample",
     "LinkarmsError",
     "MissingDependency",
+    "NewerSchema",
+    "NotFound",
+    "StorageError",
+    "TooLarge",
     "UnknownArm",
     "require",
 ]
@@ -50,6 +55,26 @@ class CallbackError(LinkarmsError):
 
 class DownloadError(LinkarmsError, OSError):
     """A public data set is not there and could not be fetched; the message says where to get it."""
+
+
+class NotFound(LinkarmsError, LookupError):
+    """A campaign or a ticket that does not exist."""
+
+
+class Conflict(LinkarmsError):
+    """A request that contradicts what is stored: another value for a ticket that was told, a name or a key that is taken."""
+
+
+class TooLarge(LinkarmsError, ValueError):
+    """More than a stated limit allows: arms, features, tickets at once, length of a text."""
+
+
+class StorageError(LinkarmsError):
+    """A database that cannot be used: damaged, full, locked, unreachable."""
+
+
+class NewerSchema(StorageError):
+    """A database that a newer linkarms has written."""
 
 
 class MissingDependency(LinkarmsError, ImportError):

@@ -11,6 +11,7 @@ import typer
 from linkarms._version import __version__
 from linkarms.cli._bench import bench
 from linkarms.cli._bound import bound
+from linkarms.cli._campaign import campaign
 from linkarms.cli._cluster import cluster
 from linkarms.cli._demo import demo
 from linkarms.cli._plan import plan
@@ -47,6 +48,7 @@ def _root(
 
 for _command in (demo, cluster, plan, bound, simulate, bench):
     app.command()(_command)
+app.add_typer(campaign)
 
 
 def run(arguments: list[str]) -> int:

@@ -11,6 +11,7 @@ from linkarms.errors import InvalidInput
 
 __all__ = [
     "FAMILY_HELP",
+    "parse_duration",
     "parse_family",
     "parse_list",
     "parse_numbers",
@@ -122,6 +123,14 @@ def _whole(word: str, where: str) -> int:
         return int(word)
     except ValueError:
         raise InvalidInput(f"{where}: {word!r} is not a whole number") from None
+
+
+def parse_duration(text: str, option: str) -> float:
+    """Seconds from ``90``, ``90s``, ``30m``, ``12h`` or ``7d``."""
+    units = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+    unit = text[-1:].lower()
+    number = text[:-1] if unit in units else text
+    return _number(number, f"{option} {text}") * units.get(unit, 1.0)
 
 
 def parse_problem(text: str) -> Any:

@@ -1,0 +1,28 @@
+"""Campaigns: clustering runs that live in a database, survive crashes, and are fed by several people or machines at once.
+
+`Campaign` is the way in. `Storage` is the contract of a database, and `linkarms.campaign.conformance` tests it.
+"""
+
+from linkarms.campaign._campaign import Campaign, open_storage
+from linkarms.campaign._limits import LIMITS, Limits
+from linkarms.campaign._records import Checkup, Event, Receipt, Status, Ticket
+from linkarms.campaign._storage import STATES, Entry, Head, Reader, Storage, TicketRow, Transaction
+
+__all__ = [
+    "LIMITS",
+    "STATES",
+    "Campaign",
+    "Checkup",
+    "Entry",
+    "Event",
+    "Head",
+    "Limits",
+    "Reader",
+    "Receipt",
+    "Status",
+    "Storage",
+    "Ticket",
+    "TicketRow",
+    "Transaction",
+    "open_storage",
+]

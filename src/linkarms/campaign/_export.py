@@ -1,0 +1,128 @@
+"""The tickets of a campaign as a table: CSV, JSON or Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from linkarms.campaign._records import moment
+from linkarms.campaign._report import overdue
+from linkarms.campaign._run import Run
+from linkarms.campaign._storage import EXPIRED, Reader
+from linkarms.errors import InvalidInput, require
+
+__all__ = ["FORMATS", "export_rows"]
+
+FORMATS = ("csv", "json", "parquet")
+#: What a spreadsheet takes for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+#: Rows between two reports of progress.
+_OFTEN = 5_000
+
+
+def export_rows(
+    run: Run,
+    reader: Reader,
+    format: str,
+    path: str | os.PathLike[str] | None,
+    progress: Callable[[float, str], None] | None,
+) -> str | bytes | None:
+    """The table as text or bytes, or in a file."""
+    if format not in FORMATS:
+        raise InvalidInput(f"format={format!r} is unknown; choose one of {', '.join(FORMATS)}")
+    if format == "parquet":
+        require("pyarrow", "data")
+    target = None if path is None else Path(path)
+    if target is not None and (target.is_dir() or not target.parent.is_dir()):
+        what = (
+            "this is a directory; name a file"
+            if target.is_dir()
+            else f"there is no directory {target.parent}"
+        )
+        raise InvalidInput(f"{target}: {what}")
+    columns = _columns(run.clusterer.n_features)
+    rows = _rows(run, reader, progress)
+    if format == "csv":
+        content: str | bytes = _csv(columns, rows)
+    elif format == "json":
+        content = json.dumps([dict(zip(columns, row, strict=True)) for row in rows], allow_nan=False)
+    else:
+        content = _parquet(columns, list(rows))
+    if target is None:
+        return content
+    _write(target, content.encode() if isinstance(content, str) else content)
+    return None
+
+
+def _columns(n_features: int) -> list[str]:
+    values = ["value"] if n_features == 1 else [f"value_{i}" for i in range(n_features)]
+    return ["ticket", "arm", *values, "worker", "told_at", "state"]
+
+
+def _rows(run: Run, reader: Reader, progress: Callable[[float, str], None] | None) -> Iterator[list[Any]]:
+    nothing = [None] * run.clusterer.n_features
+    gone = {row.ticket for row in overdue(run, reader)}
+    total = max(run.account.issued, 1)
+    for row in reader.tickets():
+        if progress is not None and row.ticket % _OFTEN == 0:
+            progress(row.ticket / total, f"ticket {row.ticket:,} of {total:,}")
+        values = nothing if row.value is None else json.loads(row.value)
+        told_at = None if row.told_at is None else moment(row.told_at).isoformat()
+        state = EXPIRED if row.ticket in gone else row.state
+        yield [row.ticket, run.arms[row.arm], *values, row.worker, told_at, state]
+
+
+def _csv(columns: list[str], rows: Iterator[list[Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_harmless(cell) for cell in row])
+    return text.getvalue()
+
+
+def _harmless(cell: Any) -> Any:
+    """A text that begins like a formula gets an apostrophe in front; numbers stay as they are."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
+def _parquet(columns: list[str], rows: list[list[Any]]) -> bytes:
+    import pyarrow
+    from pyarrow import parquet
+
+    types = {"ticket": pyarrow.int64(), "arm": pyarrow.string(), "worker": pyarrow.string()}
+    types |= {"told_at": pyarrow.string(), "state": pyarrow.string()}
+    data = {
+        name: pyarrow.array([row[i] for row in rows], type=types.get(name, pyarrow.float64()))
+        for i, name in enumerate(columns)
+    }
+    sink = io.BytesIO()
+    parquet.write_table(pyarrow.table(data), sink)
+    return sink.getvalue()
+
+
+def _write(target: Path, content: bytes) -> None:
+    """Write beside the target and rename: a full disk leaves what was there."""
+    scratch = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+            scratch = Path(file.name)
+            file.write(content)
+        os.chmod(scratch, 0o666 & ~_umask())
+        os.replace(scratch, target)
+    except OSError as error:
+        if scratch is not None:
+            scratch.unlink(missing_ok=True)
+        raise InvalidInput(f"{target}: cannot be written: {error.strerror or error}") from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

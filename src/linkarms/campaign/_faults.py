@@ -1,0 +1,70 @@
+"""What a database's own errors mean, in one line, without parameters and passwords."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+
+from linkarms.errors import Conflict, StorageError
+
+__all__ = ["explained"]
+
+_DAMAGED = "the file is damaged or no database; restore a copy"
+#: What occurs in the driver's message, and what we say.
+_MEANINGS = (
+    (
+        ("database or disk is full", "no space left", "could not extend file", "disk full"),
+        "the disk is full; free some space and do it again",
+    ),
+    (("file is not a database", "malformed", "encrypted", "disk i/o error", "invalid page"), _DAMAGED),
+    (
+        ("no such table", "no such column", "does not exist"),
+        "a table or column is missing, or there is no such database; restore a copy, or mend the address",
+    ),
+    (("readonly database", "read-only", "permission denied"), "it cannot be written; mend the permissions"),
+    (("unable to open",), "the file cannot be opened; check the directory and the permissions"),
+    (("locked", "lock timeout", "busy"), "others kept it locked for too long; try again"),
+    (
+        ("password", "authentication"),
+        "the server refuses the user or the password; set LINKARMS_DB_PASSWORD or LINKARMS_DB_PASSWORD_FILE",
+    ),
+)
+
+
+@contextmanager
+def explained(shown: str) -> Iterator[None]:
+    """Turn an error of the database ``shown`` into a `StorageError`."""
+    try:
+        yield
+    except IntegrityError as error:
+        raise Conflict(
+            f"{shown}: a name, number or key is taken already ({_first_line(error)}); open the campaign anew"
+        ) from error
+    except (DBAPIError, sqlite3.Error) as error:
+        text = f"{_original(error)} {type(_original(error)).__name__}".lower()
+        for words, meaning in _MEANINGS:
+            if any(word in text for word in words):
+                raise StorageError(f"{shown}: {meaning} ({_first_line(error)})") from error
+        if getattr(error, "connection_invalidated", False) or "connect" in text:
+            raise StorageError(
+                f"{shown}: the database cannot be reached ({_first_line(error)}); what was under way is stored whole or not "
+                "at all: do it again"
+            ) from error
+        raise StorageError(f"{shown}: {_first_line(error)}") from error
+    except SQLAlchemyError as error:
+        raise StorageError(f"{shown}: {' '.join(str(error).split())}") from error
+    except UnicodeDecodeError as error:
+        raise StorageError(f"{shown}: {_DAMAGED}") from error
+
+
+def _original(error: Exception) -> object:
+    """The driver's own error."""
+    return getattr(error, "orig", None) or error
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(_original(error)).strip().splitlines()
+    return lines[0].strip() if lines else type(_original(error)).__name__

@@ -1,0 +1,191 @@
+"""What a campaign hands out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+__all__ = ["Checkup", "Event", "Receipt", "Status", "Ticket", "moment"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@lru_cache(maxsize=64)  # the samples of a batch have one time
+def moment(microseconds: int) -> datetime:
+    """A time of the log, as a datetime in UTC; exact."""
+    return _EPOCH + timedelta(microseconds=microseconds)
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+class _Record:
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; times as ISO 8601 in UTC."""
+        return {name: _plain(value) for name, value in asdict(self).items()}  # type: ignore[call-overload]
+
+
+@dataclass(frozen=True)
+class Ticket(_Record):
+    """One pull, given to one worker until the lease ends.
+
+    Attributes
+    ----------
+    id : int
+        What `Campaign.tell` is given with the value.
+    arm : str
+        The arm to sample.
+    worker : str or None
+        Who has it.
+    expires_at : datetime
+        The end of the lease, in UTC. A later answer is still taken, once.
+    """
+
+    id: int
+    arm: str
+    worker: str | None
+    expires_at: datetime
+
+
+@dataclass(frozen=True)
+class Receipt(_Record):
+    """A sample is stored. The same ticket with the same value gets the same receipt again.
+
+    Attributes
+    ----------
+    ticket : int
+        The ticket.
+    arm : str
+        Its arm.
+    number : int
+        It is this sample of the campaign: 1, 2, 3, ...
+    told_at : datetime
+        When it was stored, in UTC.
+    """
+
+    ticket: int
+    arm: str
+    number: int
+    told_at: datetime
+
+
+@dataclass(frozen=True)
+class Event(_Record):
+    """One entry of the log.
+
+    Attributes
+    ----------
+    seq : int
+        Its number.
+    at : datetime
+        When, in UTC.
+    kind : str
+        create, ask, tell, add, release, expire or retract.
+    worker, key : str or None
+        Who, and the idempotency key.
+    tickets : tuple of int
+        The tickets concerned.
+    reason : str or None
+        Of a retraction.
+    """
+
+    seq: int
+    at: datetime
+    kind: str
+    worker: str | None
+    key: str | None
+    tickets: tuple[int, ...]
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Status(_Record):
+    """How a campaign stands.
+
+    Attributes
+    ----------
+    name : str
+        The campaign.
+    arms : tuple of str
+        Its arms.
+    n_clusters, n_features : int
+        K, and the numbers of a sample.
+    delta : float
+        The promised error probability.
+    sampling, stopping : str
+        The names of the rules.
+    version : int
+        Entries of the log.
+    created_at, updated_at : datetime
+        First and last entry, in UTC.
+    samples : int
+        N: samples that the estimates and the evidence rest on.
+    pulls : dict
+        The same by arm.
+    pending : dict
+        Open tickets by arm, where there are any.
+    tickets : dict
+        Tickets in each state: open, told, released, expired, retracted.
+    late : int
+        Samples told after the stop: kept, without influence.
+    expirations : int
+        Leases that ever ended without an answer, those answered late included.
+    done, stopped : bool
+        Nothing more to ask; the stopping rule fired.
+    evidence, threshold : float or None
+        The statistic of the stopping rule and the level it has to reach; None where infinite.
+    clusters : list of lists
+        The clusters as they are known now; empty before every arm has a sample.
+    conditional : bool
+        A lease expired or a sample was retracted.
+    promise : str
+        What is promised, and on what condition, in words.
+    """
+
+    name: str
+    arms: tuple[str, ...]
+    n_clusters: int
+    n_features: int
+    delta: float
+    sampling: str
+    stopping: str
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    samples: int
+    pulls: dict[str, int]
+    pending: dict[str, int]
+    tickets: dict[str, int]
+    late: int
+    expirations: int
+    done: bool
+    stopped: bool
+    evidence: float | None
+    threshold: float | None
+    clusters: list[list[str]]
+    conditional: bool
+    promise: str
+
+
+@dataclass(frozen=True)
+class Checkup(_Record):
+    """What `Campaign.doctor` found.
+
+    Attributes
+    ----------
+    ok : bool
+        The log is whole, and replaying it gives the stored state bit for bit.
+    entries, samples, tickets : int
+        How many were looked at.
+    difference : str or None
+        The first thing that differs, in words.
+    """
+
+    ok: bool
+    entries: int
+    samples: int
+    tickets: int
+    difference: str | None

@@ -1,0 +1,43 @@
+"""What a campaign is created with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from linkarms.clusterer import BanditClusterer
+from linkarms.errors import InvalidDump, InvalidInput
+
+if TYPE_CHECKING:
+    from linkarms.families import FamilyLike
+    from linkarms.sampling import SamplingRule
+    from linkarms.stopping import StoppingRule
+
+__all__ = ["Settings", "refuse_own_classes"]
+
+
+class Settings(TypedDict, total=False):
+    """What `Campaign.create` hands on to `BanditClusterer`, with its defaults."""
+
+    n_features: int
+    family: FamilyLike
+    delta: float
+    sampling: str | SamplingRule
+    stopping: StoppingRule | str | None
+    seed: int
+    max_samples: int | None
+
+
+def refuse_own_classes(clusterer: BanditClusterer, rules: Sequence[Any]) -> None:
+    """Whatever the dump names must be made again, as the same class, from its name alone."""
+    parts = [part for f in clusterer.families.families for part in getattr(f, "families", [f])]
+    own = [x for x in (*parts, *rules) if not type(x).__module__.startswith(("linkarms.", "builtins"))]
+    why = f"{type(own[0]).__name__} is a class of your own" if own else None
+    try:
+        BanditClusterer.load(clusterer.dump())
+    except InvalidDump as error:
+        why = str(error)
+    if why is not None:
+        raise InvalidInput(
+            f"a campaign takes the families and rules of linkarms only, by name ({why}); use one of those"
+        )

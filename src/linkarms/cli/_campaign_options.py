@@ -1,0 +1,33 @@
+"""The arguments and options that several commands of ``linkarms campaign`` have."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["Key", "Lease", "Name", "StorageUrl", "Ticket", "Worker"]
+
+Name = Annotated[str, typer.Argument(help="The campaign.")]
+Ticket = Annotated[int, typer.Argument(help="The ticket.")]
+StorageUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--storage",
+        envvar="LINKARMS_STORAGE",
+        metavar="URL",
+        help="A path, sqlite:///PATH or postgresql+psycopg://USER@HOST/DATABASE.  [default: linkarms.db]",
+    ),
+]
+Worker = Annotated[str | None, typer.Option(help="Who measures.")]
+Lease = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="How long a ticket is held: 90 (seconds), 30m, 12h, 7d. A day unless create says otherwise.",
+    ),
+]
+Key = Annotated[
+    str | None,
+    typer.Option(help="Idempotency key: the same request with it is done once, and answered the same."),
+]

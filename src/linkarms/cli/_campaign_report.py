@@ -1,0 +1,125 @@
+"""``linkarms campaign status``, ``export`` and ``doctor``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from linkarms._progress import Progress
+from linkarms.cli._campaign_options import Name, StorageUrl
+from linkarms.cli._options import Json, Quiet
+from linkarms.cli._output import print_json
+from linkarms.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from linkarms.campaign import Campaign, Status
+
+__all__ = ["doctor", "export", "one_line", "opened", "place", "status", "watch"]
+
+File = Annotated[Path | None, typer.Argument(help="Where to write; by default on stdout.")]
+Format = Annotated[
+    str | None, typer.Option(help="csv, json or parquet; by default what the file's name ends in, else csv.")
+]
+
+
+def place(storage: str | None) -> dict[str, Any]:
+    """The storage as keyword, or nothing for the library's default."""
+    return {} if storage is None else {"storage": storage}
+
+
+def opened(name: str, storage: str | None) -> Campaign:
+    """The campaign; numba and SQLAlchemy are loaded now."""
+    from linkarms.campaign import Campaign
+
+    return Campaign.open(name, **place(storage))
+
+
+def watch(title: str, quiet: bool) -> Progress:
+    """Progress on stderr."""
+    return Progress(title, enabled=not quiet)
+
+
+def one_line(found: Status) -> str:
+    """A campaign in one line."""
+    state = "stopped" if found.stopped else "done" if found.done else "running"
+    return f"{found.name}\t{state}\t{found.samples} samples\t{found.tickets['open']} open tickets"
+
+
+def status(name: Name, storage: StorageUrl = None, as_json: Json = False, quiet: Quiet = False) -> None:
+    """Show how a campaign stands: samples, tickets, evidence, clusters, and what is promised.
+
+    The exit code is 0 whatever it shows.
+
+    Examples:
+
+    - linkarms campaign status coffee
+
+    - linkarms campaign status coffee --json
+    """
+    with opened(name, storage) as run:
+        found = run.status()
+    if as_json:
+        print_json(found.to_dict())
+        return
+    tickets = ", ".join(f"{n} {state}" for state, n in found.tickets.items() if n) or "none"
+    print(f"{found.name}: {found.samples} samples, {len(found.arms)} arms, {found.n_clusters} clusters")
+    print(f"tickets: {tickets}" + (f"; told after the stop: {found.late}" if found.late else ""))
+    if found.evidence is not None and found.threshold is not None:
+        print(f"evidence {found.evidence:.4g} of {found.threshold:.4g}")
+    for label, arms in enumerate(found.clusters):
+        print(f"  {label}: {', '.join(arms)}")
+    print(found.promise)
+
+
+def export(
+    name: Name,
+    file: File = None,
+    format: Format = None,
+    storage: StorageUrl = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write all tickets with their samples as a table.
+
+    Examples:
+
+    - linkarms campaign export coffee samples.csv
+
+    - linkarms campaign export coffee --json
+    """
+    kind = format or (file.suffix.lstrip(".").lower() if file else "json" if as_json else "csv")
+    if as_json and file is None and kind != "json":
+        raise InvalidInput(f"--json and --format {kind} contradict each other; give one of them, or a file")
+    with opened(name, storage) as run, watch("export", quiet) as progress:
+        content = run.export(kind, file, progress=progress.update)
+    if isinstance(content, bytes):
+        sys.stdout.buffer.write(content)
+    elif content is not None:
+        print(content, end="" if content.endswith("\n") else "\n")
+    elif as_json:
+        print_json({"file": str(file), "format": kind})
+    elif not quiet:
+        print(f"{file} is written")
+
+
+def doctor(name: Name, storage: StorageUrl = None, as_json: Json = False, quiet: Quiet = False) -> None:
+    """Replay the log and compare it with what is stored, bit for bit. The exit code is 1 if anything differs.
+
+    Examples:
+
+    - linkarms campaign doctor coffee
+    """
+    with opened(name, storage) as run, watch("doctor", quiet) as progress:
+        found = run.doctor(progress=progress.update)
+    if as_json:
+        print_json(found.to_dict())
+    elif found.ok:
+        print(
+            f"{name} is sound: {found.entries} log entries, {found.samples} samples, {found.tickets} tickets"
+        )
+    else:
+        print(f"{name} is NOT sound: {found.difference}")
+    raise typer.Exit(0 if found.ok else 1)

@@ -1,0 +1,336 @@
+"""Every operation, in random order and from two objects in turn, against a model that keeps everything in lists."""
+
+import os
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+import linkarms as la
+from linkarms.campaign import STATES, Campaign
+from linkarms.errors import Conflict, InvalidSample, NotFound
+
+ARMS = ["a", "b", "c"]
+#: Two clusters that some ten samples tell apart, so that runs stop, and not at once.
+STOPPING = la.stopping.Paper(theta=(-20, 20))
+VALUES = st.one_of(st.sampled_from([-0.5, 0.0, 1.0, 9.0]), st.floats(-30, 30))
+#: Where the arms are, roughly.
+LEVEL = {"a": 0.0, "b": 1.0, "c": 9.0}
+LEASE = 100.0
+
+
+@dataclass
+class Held:
+    """A ticket as the model knows it."""
+
+    arm: str
+    state: str
+    expires: float
+    value: float | None = None
+    number: int | None = None
+
+
+class Machine(RuleBasedStateMachine):
+    url = None  # set by the test
+    seen = None
+    numbers = count(1)
+
+    @initialize()
+    def create(self):
+        self.now = 1e6
+        self.name = f"model-{next(self.numbers)}"
+        made = Campaign.create(
+            self.name, ARMS, 2, storage=self.url, stopping=STOPPING, delta=0.2, lease=LEASE, clock=self.clock
+        )
+        self.handles = [made, Campaign.open(self.name, storage=self.url, clock=self.clock)]
+        self.tickets = {}
+        self.told = []  # numbers of the tickets, in the order of their samples
+        self.keys = {}
+        self.expirations = 0
+
+    def clock(self):
+        return self.now
+
+    def teardown(self):
+        if getattr(self, "handles", None):
+            status = self.handles[0].status()
+            checkup = self.handles[1].doctor()
+            assert checkup.ok, checkup.difference
+            self.seen["stopped"] += status.stopped
+            self.seen["late"] += status.late > 0
+            self.seen["retracted and late"] += status.late > 0 and status.tickets["retracted"] > 0
+            self.seen["expired"] += status.expirations > 0
+            self.seen["answered late"] += status.expirations > status.tickets["expired"]
+        for handle in getattr(self, "handles", []):
+            handle.close()
+
+    # the model
+
+    def expire(self):
+        """What is over has expired, whoever looks."""
+        for held in self.tickets.values():
+            if held.state == "open" and held.expires <= self.now:
+                held.state = "expired"
+                self.expirations += 1
+
+    def replay(self):
+        """A clusterer that is told what is not retracted, in order, until it is done; and the samples it did not get."""
+        c = la.BanditClusterer(2, ARMS, stopping=STOPPING, delta=0.2)
+        late = 0
+        for ticket in self.told:
+            held = self.tickets[ticket]
+            if held.state == "told":
+                late += c.done
+                if not c.done:
+                    c.tell(held.arm, held.value)
+        c.set_pending(
+            [sum(h.state == "open" and h.arm == arm for h in self.tickets.values()) for arm in ARMS]
+        )
+        return c, late
+
+    def take_in(self, ticket, value):
+        held = self.tickets[ticket]
+        if held.value is None:
+            held.state, held.value = "told", value
+            self.told.append(ticket)
+            held.number = len(self.told)
+
+    def refusal(self, ticket, value):
+        """The error that telling this ticket must raise, if any."""
+        held = self.tickets[ticket]
+        if held.value is not None:
+            return None if held.value == value else Conflict
+        return Conflict if held.state == "released" else None
+
+    def some(self, data):
+        return data.draw(st.sampled_from(sorted(self.tickets)))
+
+    def handle(self, data):
+        return data.draw(st.sampled_from(self.handles))
+
+    # the operations
+
+    @rule(data=st.data(), n=st.integers(1, 4), key=st.sampled_from([None, None, "k1", "k2", "k3"]))
+    def ask(self, data, n, key):
+        campaign = self.handle(data)
+        self.expire()
+        if key in self.keys:
+            known, answer = self.keys[key]
+            if known == ("ask", n):
+                assert campaign.ask(n, key=key) == answer
+            else:
+                with pytest.raises(Conflict):
+                    campaign.ask(n, key=key)
+            return
+        expected = self.replay()[0].ask(n)
+        got = campaign.ask(n, key=key)
+        assert [t.arm for t in got] == expected
+        assert [t.id for t in got] == list(range(len(self.tickets) + 1, len(self.tickets) + 1 + len(got)))
+        for ticket in got:
+            assert ticket.expires_at.timestamp() == self.now + LEASE
+            self.tickets[ticket.id] = Held(ticket.arm, "open", self.now + LEASE)
+        if key:
+            self.keys[key] = (("ask", n), got)
+
+    @rule(data=st.data(), n=st.integers(1, 3))
+    def measure(self, data, n):
+        """What workers do all day: ask, and tell all of it."""
+        before = len(self.tickets)
+        self.ask(data, n, None)
+        new = range(before + 1, len(self.tickets) + 1)
+        if new:
+            values = [LEVEL[self.tickets[t].arm] + data.draw(st.sampled_from([-0.5, 0.25])) for t in new]
+            self.handle(data).tell_many(list(new), values)
+            for t, v in zip(new, values, strict=True):
+                self.take_in(t, v)
+
+    @rule(data=st.data(), n=st.integers(1, 3))
+    def forget(self, data, n):
+        """Ask, and let the lease run out."""
+        self.ask(data, n, None)
+        self.now += LEASE
+
+    @rule(data=st.data())
+    def add_to_each(self, data):
+        """A page of a notebook."""
+        self.expire()
+        values = [LEVEL[arm] + data.draw(st.sampled_from([-0.5, 0.25])) for arm in ARMS]
+        for receipt, arm, value in zip(self.handle(data).add_many(ARMS, values), ARMS, values, strict=True):
+            self.tickets[receipt.ticket] = Held(arm, "told", 0.0)
+            self.take_in(receipt.ticket, value)
+
+    @precondition(lambda self: self.tickets)
+    @rule(data=st.data(), value=VALUES)
+    def tell(self, data, value):
+        ticket = self.some(data)
+        held = self.tickets[ticket]
+        if held.value is not None and data.draw(st.booleans()):
+            value = held.value
+        self.expire()
+        if self.refusal(ticket, value):
+            with pytest.raises(Conflict):
+                self.handle(data).tell(ticket, value)
+            return
+        receipt = self.handle(data).tell(ticket, value)
+        self.take_in(ticket, value)
+        assert (receipt.ticket, receipt.arm, receipt.number) == (ticket, held.arm, held.number)
+
+    @precondition(lambda self: self.tickets)
+    @rule(data=st.data(), values=st.lists(VALUES, min_size=1, max_size=5))
+    def tell_many(self, data, values):
+        tickets = [self.some(data) for _ in values]
+        self.expire()
+        first = {}
+        for t, v in zip(tickets, values, strict=True):
+            first.setdefault(t, v)
+        bad = any(
+            self.refusal(t, v) or (self.tickets[t].value is None and first[t] != v)
+            for t, v in zip(tickets, values, strict=True)
+        )
+        if bad:
+            with pytest.raises(Conflict):
+                self.handle(data).tell_many(tickets, values)
+            return
+        receipts = self.handle(data).tell_many(tickets, values)
+        for t, v in zip(tickets, values, strict=True):
+            self.take_in(t, v)
+        assert [r.number for r in receipts] == [self.tickets[t].number for t in tickets]
+
+    @rule(
+        data=st.data(), arm=st.sampled_from(ARMS), value=VALUES, key=st.sampled_from([None, None, "k1", "k4"])
+    )
+    def add(self, data, arm, value, key):
+        campaign = self.handle(data)
+        self.expire()
+        if key in self.keys:
+            known, answer = self.keys[key]
+            if known == ("add", arm, value):
+                assert campaign.add(arm, value, key=key) == answer
+            else:
+                with pytest.raises(Conflict):
+                    campaign.add(arm, value, key=key)
+            return
+        receipt = campaign.add(arm, value, key=key)
+        assert receipt.ticket == len(self.tickets) + 1
+        self.tickets[receipt.ticket] = Held(arm, "told", 0.0)
+        self.take_in(receipt.ticket, value)
+        assert receipt.number == len(self.told)
+        if key:
+            self.keys[key] = (("add", arm, value), receipt)
+
+    @rule(data=st.data(), key=st.sampled_from(["k1", "k4"]))
+    def repeat(self, data, key):
+        """The same request with its key again."""
+        if key in self.keys:
+            (kind, *request), answer = self.keys[key]
+            self.expire()
+            assert getattr(self.handle(data), kind)(*request, key=key) == answer
+
+    @precondition(lambda self: self.tickets)
+    @rule(data=st.data())
+    def release(self, data):
+        ticket = self.some(data)
+        self.expire()
+        held = self.tickets[ticket]
+        if held.state in ("told", "retracted"):
+            with pytest.raises(Conflict):
+                self.handle(data).release(ticket)
+            return
+        self.handle(data).release(ticket)
+        if held.state == "open":
+            held.state = "released"
+
+    @precondition(lambda self: self.told)
+    @rule(data=st.data())
+    def retract(self, data):
+        ticket = self.some(data)
+        self.expire()
+        held = self.tickets[ticket]
+        if held.state not in ("told", "retracted"):
+            with pytest.raises(Conflict):
+                self.handle(data).retract(ticket, "why not")
+            return
+        self.handle(data).retract(ticket, "why not")
+        held.state = "retracted"
+
+    @rule(data=st.data(), value=st.sampled_from([float("nan"), float("inf"), [1.0, 2.0], "x"]))
+    def nonsense(self, data, value):
+        campaign = self.handle(data)
+        self.expire()
+        with pytest.raises(InvalidSample):
+            campaign.add("a", value)
+        with pytest.raises(NotFound):
+            campaign.tell(len(self.tickets) + 1, 1.0)
+
+    @rule(seconds=st.sampled_from([1.0, 50.0, 150.0]))
+    def wait(self, seconds):
+        self.now += seconds
+
+    @rule(data=st.data())
+    def reopen(self, data):
+        i = data.draw(st.sampled_from([0, 1]))
+        self.handles[i].close()
+        self.handles[i] = Campaign.open(self.name, storage=self.url, clock=self.clock)
+
+    # what must hold
+
+    @invariant()
+    def the_status_is_the_models(self):
+        if not getattr(self, "handles", None):
+            return
+        self.expire()
+        status = self.handles[0].status()
+        states = [held.state for held in self.tickets.values()]
+        assert status.tickets == {state: states.count(state) for state in STATES}
+        c, late = self.replay()
+        assert status.pending == c.pending
+        assert (status.samples, status.late) == (c.n_samples, late)
+        assert list(status.pulls.values()) == c.result().pulls.tolist()
+        assert (status.done, status.stopped) == (c.done, c.result().stopped)
+        evidence, threshold = c.evidence_and_threshold()
+        assert status.evidence == evidence
+        assert status.threshold == (None if threshold == float("inf") else threshold)
+        assert status.expirations == self.expirations
+        assert status.conditional == (self.expirations > 0 or "retracted" in states)
+
+    @invariant()
+    def the_log_gives_the_state(self):
+        if getattr(self, "handles", None) and self.handles[0].history()[-1].seq % 3 == 0:
+            checkup = self.handles[1].doctor()
+            assert checkup.ok, checkup.difference
+            assert (checkup.samples, checkup.tickets) == (len(self.told), len(self.tickets))
+
+
+@pytest.fixture
+def memory(storage):
+    """The same, and an SQLite file in memory where the system has a place for that: thousands of commits need no disk."""
+    place = Path("/dev/shm")
+    if "://" in storage or not os.access(place, os.W_OK):
+        yield storage
+        return
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        yield f"{folder}/runs.db"
+
+
+def test_every_operation_does_what_the_model_does(memory):
+    seen = Counter()
+    machine = type("OnStorage", (Machine,), {"url": memory, "seen": seen})
+    examples = 20 if "://" in memory else 30
+    run_state_machine_as_test(machine, settings=settings(max_examples=examples, stateful_step_count=35))
+    # a test that never gets that far would show nothing
+    assert all(
+        seen[what] >= 2 for what in ("stopped", "late", "retracted and late", "expired", "answered late")
+    ), seen
