@@ -114,6 +114,11 @@ class BanditClusterer:
         return int(self._engine.state.counts.sum())
 
     @property
+    def means(self) -> NDArray[np.float64]:
+        """Means of the arms' sufficient statistics, shape (M, d), clipped to nothing; 0 without a sample."""
+        return self._engine.state.means.copy()
+
+    @property
     def pending(self) -> dict[Hashable, int]:
         """Pulls asked for and neither told nor released, by arm."""
         return {name: int(n) for name, n in zip(self.arms, self._engine.state.pending, strict=True) if n}

@@ -5,8 +5,10 @@
 
 from linkarms.campaign._campaign import Campaign, open_storage
 from linkarms.campaign._limits import LIMITS, Limits
+from linkarms.campaign._overview import Overview, Sample
 from linkarms.campaign._records import Checkup, Event, Receipt, Status, Ticket
 from linkarms.campaign._storage import STATES, Entry, Head, Reader, Storage, TicketRow, Transaction
+from linkarms.campaign._trace import Look, Trace
 
 __all__ = [
     "LIMITS",
@@ -17,12 +19,16 @@ __all__ = [
     "Event",
     "Head",
     "Limits",
+    "Look",
+    "Overview",
     "Reader",
     "Receipt",
+    "Sample",
     "Status",
     "Storage",
     "Ticket",
     "TicketRow",
+    "Trace",
     "Transaction",
     "open_storage",
 ]

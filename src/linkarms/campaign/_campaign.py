@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Unpack
 
 from numpy.typing import ArrayLike
@@ -17,6 +16,7 @@ from linkarms.campaign import _operations, _report
 from linkarms.campaign._doctor import examine
 from linkarms.campaign._export import export_rows
 from linkarms.campaign._limits import LIMITS, check_arms, check_batch, check_lease, check_name, check_text
+from linkarms.campaign._overview import Overview, overview
 from linkarms.campaign._records import Checkup, Event, Receipt, Status, Ticket
 from linkarms.campaign._run import Run
 from linkarms.campaign._session import Session, chained, to_json
@@ -268,9 +268,12 @@ class Campaign:
     def result(self) -> Result:
         """The clusters as they are known now; after the stop, those of the stop. `Result.reason` names the conditions."""
         with self._look() as (run, reader):
-            found = run.clusterer.result()
-            condition = _report.condition(run, len(_report.overdue(run, reader)))
-        return found if condition is None else replace(found, reason=f"{found.reason}; {condition}")
+            return _report.result(run, reader)
+
+    def overview(self, recent: int = 20, tickets: int = 100) -> Overview:
+        """Status, result, the newest samples and the open tickets, in one consistent look; for a page that shows them."""
+        with self._look() as (run, reader):
+            return overview(run, reader, check_integer("recent", recent, 0), check_integer("tickets", tickets, 0))
 
     def history(self, after: int = 0, limit: int | None = None) -> list[Event]:
         """The log from entry ``after + 1`` on, at most ``limit`` entries."""

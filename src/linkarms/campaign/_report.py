@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from linkarms.campaign._records import Event, Status, moment
 from linkarms.campaign._run import Run
 from linkarms.campaign._storage import EXPIRED, OPEN, RETRACTED, Entry, Reader, TicketRow
+from linkarms.result import Result
 
-__all__ = ["condition", "events", "overdue", "retracted", "status", "watched"]
+__all__ = ["condition", "events", "overdue", "result", "retracted", "status", "watched"]
 
 
 def overdue(run: Run, reader: Reader) -> list[TicketRow]:
@@ -70,6 +72,13 @@ def status(run: Run, reader: Reader) -> Status:
         conditional=depends is not None,
         promise=found.reason if depends is None else f"{found.reason}; {depends}",
     )
+
+
+def result(run: Run, reader: Reader) -> Result:
+    """The clusters as they are known now, with the conditions in `Result.reason`."""
+    found = run.clusterer.result()
+    depends = condition(run, len(overdue(run, reader)))
+    return found if depends is None else replace(found, reason=f"{found.reason}; {depends}")
 
 
 def retracted(reader: Reader) -> set[int]:

@@ -53,6 +53,8 @@ class ArmsInfo:
         The true parameters on the same axes.
     missing : tuple of str
         The arms that have no sample.
+    directions : ndarray, shape (1, d) or (2, d)
+        The directions of the axes in parameter space.
     """
 
     arms: tuple[str, ...]
@@ -62,6 +64,7 @@ class ArmsInfo:
     axes: tuple[str, ...]
     truth: NDArray[np.float64] | None
     missing: tuple[str, ...]
+    directions: NDArray[np.float64]
 
 
 def arms_info(result: Result, true_parameters: ArrayLike | None = None) -> ArmsInfo:
@@ -87,9 +90,9 @@ def arms_info(result: Result, true_parameters: ArrayLike | None = None) -> ArmsI
     names = tuple(str(arm) for arm in result.arms)
     d = estimates.shape[1]
     axes = ("parameter",) if d == 1 else ("parameter 0", "parameter 1")
-    points = estimates
+    points, directions = estimates, np.eye(d)
     if d > 2:
-        points, truth, axes = _principal_axes(estimates, truth)
+        points, truth, axes, directions = _principal_axes(estimates, truth)
     return ArmsInfo(
         arms=tuple(name for name, k in zip(names, known, strict=True) if k),
         labels=labels,
@@ -98,6 +101,7 @@ def arms_info(result: Result, true_parameters: ArrayLike | None = None) -> ArmsI
         axes=axes,
         truth=truth,
         missing=tuple(name for name, k in zip(names, known, strict=True) if not k),
+        directions=directions,
     )
 
 
@@ -208,13 +212,14 @@ def _check_truth(parameters: ArrayLike | None, shape: tuple[int, ...]) -> NDArra
 
 def _principal_axes(
     estimates: NDArray[np.float64], truth: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64] | None, tuple[str, str]]:
-    """Coordinates on the two directions in which the estimates differ most; their signs are fixed."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None, tuple[str, str], NDArray[np.float64]]:
+    """Coordinates on the two directions in which the estimates differ most; their signs are fixed. And the directions, shape (2, d)."""
     if len(estimates) == 0:
         return (
             np.empty((0, 2)),
             None if truth is None else np.empty((0, 2)),
             ("principal axis 1", "principal axis 2"),
+            np.eye(2, estimates.shape[1]),
         )
     center = estimates.mean(axis=0)
     _, spread, directions = np.linalg.svd(estimates - center, full_matrices=True)
@@ -225,7 +230,7 @@ def _principal_axes(
     share = np.zeros(2) if total == 0.0 else np.append(spread, 0.0)[:2] ** 2 / total
     names = (f"principal axis 1 ({share[0]:.0%} of the variance)", f"principal axis 2 ({share[1]:.0%})")
     projected = None if truth is None else (truth - center) @ directions.T
-    return (estimates - center) @ directions.T, projected, names
+    return (estimates - center) @ directions.T, projected, names, directions
 
 
 def _links(estimates: NDArray[np.float64], labels: tuple[int, ...]) -> tuple[tuple[int, int], ...]:

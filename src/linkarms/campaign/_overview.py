@@ -1,0 +1,125 @@
+"""What a page shows of a campaign, in one consistent look."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms.campaign._records import Status, Ticket, _Record, moment
+from linkarms.campaign._report import overdue, result, status
+from linkarms.campaign._run import Run
+from linkarms.campaign._storage import OPEN, Reader
+from linkarms.families import ArmFamilies
+from linkarms.result import Result
+
+__all__ = ["Overview", "Sample", "overview"]
+
+#: Log entries among which the newest samples are looked for.
+_ENTRIES = 200
+#: Beyond so many open tickets none are listed: nobody reads them, and all would have to be loaded.
+_MANY = 5_000
+_FOREVER = 2**62
+
+
+@dataclass(frozen=True)
+class Sample(_Record):
+    """A sample that was told.
+
+    Attributes
+    ----------
+    ticket : int
+        Its ticket.
+    arm : str
+        Its arm.
+    value : tuple of float
+        The numbers.
+    worker : str or None
+        Who measured it.
+    told_at : datetime
+        When it was stored, in UTC.
+    number : int
+        It is this sample of the campaign.
+    state : str
+        ``told`` or ``retracted``.
+    """
+
+    ticket: int
+    arm: str
+    value: tuple[float, ...]
+    worker: str | None
+    told_at: datetime
+    number: int
+    state: str
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What a page shows of a campaign.
+
+    Attributes
+    ----------
+    status : Status
+        As `Campaign.status`.
+    result : Result
+        As `Campaign.result`.
+    recent : tuple of Sample
+        The newest samples, the last one first.
+    open_tickets : tuple of Ticket
+        The open tickets whose leases end first.
+    families : ArmFamilies
+        The families of the arms.
+    means : ndarray, shape (M, d)
+        Means of the sufficient statistics: with the pulls all that confidence regions need (`linkarms.regions`).
+    """
+
+    status: Status
+    result: Result
+    recent: tuple[Sample, ...]
+    open_tickets: tuple[Ticket, ...]
+    families: ArmFamilies
+    means: NDArray[np.float64]
+
+
+def overview(run: Run, reader: Reader, recent: int, tickets: int) -> Overview:
+    """Look at everything that a page shows."""
+    return Overview(
+        status=status(run, reader),
+        result=result(run, reader),
+        recent=_recent(run, reader, recent),
+        open_tickets=_open(run, reader, tickets),
+        families=run.clusterer.families,
+        means=run.clusterer.means,
+    )
+
+
+def _recent(run: Run, reader: Reader, limit: int) -> tuple[Sample, ...]:
+    numbers: list[int] = []
+    for entry in reader.entries(max(reader.head.version - _ENTRIES, 0), ("tell", "add")):
+        numbers += [ticket for ticket, _, _ in json.loads(entry.body)["samples"]]
+    rows = [row for row in reader.tickets(numbers[-limit:] if limit else []) if row.value is not None]
+    rows.sort(key=lambda row: -(row.number or 0))
+    return tuple(
+        Sample(
+            row.ticket,
+            run.arms[row.arm],
+            tuple(json.loads(row.value or "[]")),
+            row.worker,
+            moment(row.told_at or 0),
+            row.number or 0,
+            row.state,
+        )
+        for row in rows
+    )
+
+
+def _open(run: Run, reader: Reader, limit: int) -> tuple[Ticket, ...]:
+    if run.account.states[OPEN] > _MANY:
+        return ()
+    gone = {row.ticket for row in overdue(run, reader)}
+    rows = [row for row in reader.overdue(_FOREVER) if row.ticket not in gone]
+    rows.sort(key=lambda row: (row.expires_at or 0, row.ticket))
+    return tuple(Ticket(r.ticket, run.arms[r.arm], r.worker, moment(r.expires_at or 0)) for r in rows[:limit])

@@ -1,0 +1,131 @@
+"""The evidence of a campaign over its samples, found again by a replay of its log."""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+from dataclasses import dataclass
+
+from linkarms.campaign._records import moment
+from linkarms.campaign._report import retracted
+from linkarms.campaign._run import Run
+from linkarms.campaign._storage import Storage
+
+__all__ = ["Look", "Trace"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """The run as it was after so many samples.
+
+    Attributes
+    ----------
+    samples : int
+        How many.
+    evidence, threshold : float
+        The statistic of the stopping rule and the level it has to reach.
+    at : float
+        When the last of them was told, in seconds since 1970.
+    labels : tuple of int
+        The cluster of each arm.
+    """
+
+    samples: int
+    evidence: float
+    threshold: float
+    at: float
+    labels: tuple[int, ...]
+
+
+class Trace:
+    """Looks at a campaign from its first sample on, each time their number has grown by a percent.
+
+    The log holds no evidence, only samples: a trace replays them, once, and goes on from there whenever it is asked. After a retraction
+    it begins anew. It may be used by several threads.
+
+    Parameters
+    ----------
+    name : str
+        The campaign.
+    storage : Storage
+        Where it is; see `open_storage`.
+    growth : float, default 0.01
+        How much the number of samples grows between two looks.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import linkarms as la
+    >>> home = la.campaign.open_storage(pathlib.Path(tempfile.mkdtemp()) / "runs.db")
+    >>> rule = la.stopping.Paper(theta=(-9, 9))
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=home, stopping=rule)
+    >>> receipts = lab.add_many(["ada", "ben", "cy", "cy"], [0.0, 0.3, 5.0, 5.2])
+    >>> trace = la.campaign.Trace("lab", home)
+    >>> trace.catch_up()
+    1.0
+    >>> [look.samples for look in trace.looks]
+    [3, 4]
+    """
+
+    def __init__(self, name: str, storage: Storage, growth: float = 0.01) -> None:
+        self.name, self.storage, self._growth = name, storage, growth
+        self._lock = threading.Lock()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._run: Run | None = None
+        self._seen, self._next, self._at, self._skip = 0, 0, 0.0, set[int]()
+        self._looks: list[Look] = []
+        self._last: Look | None = None
+
+    @property
+    def looks(self) -> list[Look]:
+        """What was seen so far, by number of samples; the newest state is the last one."""
+        seen, last = list(self._looks), self._last
+        return [*seen, last] if last is not None and (not seen or seen[-1].samples < last.samples) else seen
+
+    def catch_up(self, seconds: float = math.inf) -> float:
+        """Replay what is new, for about so long; the part of the log that is done, 1.0 if all is."""
+        with self._lock, self.storage.read(self.name) as reader:
+            version = reader.head.version
+            fresh = reader.entries(self._seen, ("retract",)) if self._run is not None else iter(())
+            if self._seen > version or any(True for _ in fresh):
+                self._forget()
+            if self._run is None:
+                self._run, self._skip = Run(reader.head.config), retracted(reader)
+            end, done = time.monotonic() + seconds, 1.0
+            for entry in reader.entries(self._seen, ("tell", "add")):
+                for ticket, arm, value in json.loads(entry.body)["samples"]:
+                    if ticket not in self._skip:
+                        self._take_in(arm, value, moment(entry.at).timestamp())
+                self._seen = entry.seq
+                if time.monotonic() > end:
+                    done = self._seen / version
+                    break
+            else:
+                self._seen = version
+            self._last = self._look()
+            return done
+
+    def _take_in(self, arm: int, value: list[float], at: float) -> None:
+        if self._run is None or self._run.clusterer.done:
+            return
+        self._run.feed([arm], [value])
+        self._at = at
+        n = self._run.clusterer.n_samples
+        if n >= self._next:
+            look = self._look()
+            if look is not None:
+                self._looks.append(look)
+                self._next = math.ceil(n * (1.0 + self._growth))
+
+    def _look(self) -> Look | None:
+        if self._run is None:
+            return None
+        evidence, threshold = self._run.clusterer.evidence_and_threshold()
+        if not math.isfinite(threshold):  # some arm has no sample yet
+            return None
+        labels = tuple(int(k) for k in self._run.clusterer.result().labels)
+        return Look(self._run.clusterer.n_samples, evidence, threshold, self._at, labels)

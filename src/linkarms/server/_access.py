@@ -1,0 +1,133 @@
+"""Who may do what: tokens with roles, and the cookie that a page gets for one."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from linkarms.errors import InvalidInput
+
+__all__ = ["COOKIE", "LOOPBACK", "ROLES", "Access"]
+
+#: What a token may do; each role may do what those before it may.
+ROLES = ("read", "write")
+COOKIE = "linkarms_session"
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+#: Seconds after which a page has to log in again.
+_SESSION = 12 * 3600
+_TOKEN = re.compile(r"[\x21-\x7e]{16,200}")
+
+
+@dataclass(frozen=True)
+class Access:
+    """Tokens, and the host names under which the service answers.
+
+    Attributes
+    ----------
+    roles : dict
+        The role of each token, by the SHA-256 of the token. Empty: everybody who gets here may do everything.
+    hosts : frozenset of str
+        Names that a request's Host may have. A page of another name that an attacker lets point to this machine (DNS rebinding) is refused.
+    secure : bool
+        Browsers reach the service over HTTPS, so that the cookie is sent over nothing else.
+
+    Examples
+    --------
+    >>> access = Access.from_tokens({"0123456789abcdef-read": "read"})
+    >>> access.role("0123456789abcdef-read"), access.role("something else")
+    ('read', None)
+    """
+
+    roles: dict[bytes, str] = field(default_factory=dict)
+    hosts: frozenset[str] = frozenset(LOOPBACK)
+    secure: bool = False
+
+    @classmethod
+    def from_tokens(
+        cls, tokens: dict[str, str], hosts: Iterable[str] = LOOPBACK, secure: bool = False
+    ) -> Access:
+        """From tokens and their roles."""
+        for token, role in tokens.items():
+            if role not in ROLES:
+                raise InvalidInput(f"the role {role!r} is unknown; choose one of {', '.join(ROLES)}")
+            if not _TOKEN.fullmatch(token):
+                raise InvalidInput(
+                    "a token is too short or has other characters than printable ASCII; "
+                    "give 16 to 200 of them: `openssl rand -hex 24` makes one"
+                )
+        hashed = {_hash(token): role for token, role in tokens.items()}
+        return cls(hashed, frozenset(host.lower() for host in hosts), secure)
+
+    def role(self, token: str) -> str | None:
+        """The role of a token; None if there is no such token."""
+        if not self.roles:
+            return "write"
+        given, found = _hash(token), None
+        for known, role in self.roles.items():  # all of them, so that the time tells nothing
+            if hmac.compare_digest(given, known):
+                found = role
+        return found
+
+    def cookie(self, token: str) -> str:
+        """What a browser keeps instead of the token: until when, for which token, and a proof of both.
+
+        It is signed with a key made of the token, so that every process that knows the token can check it, and it ends with the token.
+        """
+        secret = _hash(token)
+        text = f"{int(time.time()) + _SESSION}.{hashlib.sha256(secret).hexdigest()[:16]}"
+        return f"{text}.{_sign(secret, text)}"
+
+    def role_of_cookie(self, cookie: str) -> str | None:
+        """The role that a cookie stands for; None if it is not valid, or no longer."""
+        text, _, proof = cookie.rpartition(".")
+        until = text.partition(".")[0]
+        if not re.fullmatch(r"[0-9]{1,12}", until) or int(until) < time.time():
+            return None
+        found = None
+        for secret, role in self.roles.items():
+            if hmac.compare_digest(_sign(secret, text).encode(), proof.encode("utf-8", "replace")):
+                found = role
+        return found
+
+    @property
+    def cookie_settings(self) -> dict[str, object]:
+        """How the cookie is set: no script sees it, and no other site sends it."""
+        return {"httponly": True, "samesite": "strict", "secure": self.secure, "path": "/", "max_age": _SESSION}
+
+
+def read_tokens(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Tokens and roles from a file: a role and a token on each line; ``#`` begins a remark."""
+    file = Path(path)
+    try:
+        mode, text = file.stat().st_mode, file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{file}: the tokens cannot be read: {getattr(error, 'strerror', error)}") from error
+    if mode & 0o007:
+        raise InvalidInput(f"{file}: everybody on this machine can read the tokens; run: chmod 600 {file}")
+    tokens: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        if len(words) != 2 or words[0] not in ROLES:
+            raise InvalidInput(f"{file}, line {number}: write `read TOKEN` or `write TOKEN`")
+        if words[1] in tokens:
+            raise InvalidInput(f"{file}, line {number}: this token is there already; give each a line of its own")
+        tokens[words[1]] = words[0]
+    if not tokens:
+        raise InvalidInput(f"{file}: there is no token; write lines like `write TOKEN`")
+    return tokens
+
+
+def _hash(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "replace")).digest()
+
+
+def _sign(secret: bytes, text: str) -> str:
+    return hmac.new(secret, b"linkarms session " + text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()

@@ -1,0 +1,147 @@
+"""What every request passes before it gets anywhere: host, origin, role, size; and the headers of every answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from linkarms.server._access import COOKIE, ROLES, Access
+from linkarms.server._problems import problem
+
+__all__ = ["MAX_BODY", "Guard"]
+
+#: Bytes of a request's body.
+MAX_BODY = 8 * 2**20
+_TOO_LARGE = f"the body is larger than {MAX_BODY} bytes; send smaller batches"
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+#: Reached without a role: there is nothing to learn there.
+_OPEN = ("/", "/openapi.json", "/healthz", "/api/v1/session")
+_OPEN_UNDER = "/static/"
+
+
+class _TooLarge(Exception):
+    """The body grew beyond the limit while it was read."""
+
+
+class Guard:
+    """ASGI middleware."""
+
+    def __init__(self, app: ASGIApp, access: Access, count: Callable[[Scope, int, float], None]) -> None:
+        self.app, self.access, self.count = app, access, count
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began, status = time.perf_counter(), 500
+        started = False
+
+        async def answer(message: Message) -> None:
+            nonlocal status, started
+            if message["type"] == "http.response.start":
+                started, status = True, message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers[name] = value
+                if "cache-control" not in headers:
+                    headers["Cache-Control"] = "no-store"
+            await send(message)
+
+        headers = Headers(scope=scope)
+        refusal = self._refuse(scope, headers)
+        if refusal is not None:
+            await refusal(scope, receive, answer)
+        else:
+            try:
+                await self.app(scope, _limited(receive), answer)
+            except _TooLarge:
+                if not started:
+                    await problem(413, _TOO_LARGE, {"Connection": "close"})(scope, receive, answer)
+        self.count(scope, status, time.perf_counter() - began)
+
+    def _refuse(self, scope: Scope, headers: Headers) -> Response | None:
+        host = headers.get("host", "")
+        if _name(f"//{host}") not in self.access.hosts:
+            return problem(
+                403, "this service does not answer under this Host; start it with --allow-host NAME", kind="foreign-host"
+            )
+        origin = headers.get("origin")
+        foreign = origin is not None and not _same(origin, host)
+        if foreign or headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+            return problem(403, "requests from pages of other origins are refused", kind="foreign-origin")
+        length = headers.get("content-length", "0")
+        if not length.isdigit() or int(length[:20]) > MAX_BODY:
+            return problem(413, _TOO_LARGE, {"Connection": "close"})
+        return self._refuse_role(scope, headers)
+
+    def _refuse_role(self, scope: Scope, headers: Headers) -> Response | None:
+        path = scope["path"]
+        scope["linkarms.role"] = role = self._role(headers)
+        if path in _OPEN or path.startswith(_OPEN_UNDER):
+            return None
+        if role is None:
+            return problem(
+                401,
+                "give a token in the header `Authorization: Bearer TOKEN`, or log in on the page",
+                {"WWW-Authenticate": "Bearer"},
+            )
+        needed = "read" if scope["method"] in ("GET", "HEAD") else "write"
+        if ROLES.index(role) < ROLES.index(needed):
+            return problem(403, f"this token may only {role}; use one with the role {needed}", kind="wrong-role")
+        return None
+
+    def _role(self, headers: Headers) -> str | None:
+        if not self.access.roles:
+            return "write"
+        given = headers.get("authorization")
+        if given is not None:
+            scheme, _, token = given.partition(" ")
+            return self.access.role(token.strip()) if scheme.lower() == "bearer" else None
+        try:
+            cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        except CookieError:
+            return None
+        return None if cookie is None else self.access.role_of_cookie(cookie.value)
+
+
+def _limited(receive: Receive) -> Receive:
+    """Count the bytes of a body whose length was not announced."""
+    size = 0
+
+    async def counted() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > MAX_BODY:
+            raise _TooLarge
+        return message
+
+    return counted
+
+
+def _name(address: str) -> str | None:
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
+
+
+def _same(origin: str, host: str) -> bool:
+    """The page that sends the request came from here: the same name and the same port."""
+    scheme, _, place = origin.partition("://")
+    return scheme in ("http", "https") and place.lower() == host.lower() and bool(host)

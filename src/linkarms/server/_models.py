@@ -1,0 +1,252 @@
+"""What requests and answers look like; OpenAPI is made of this."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from linkarms.campaign import LIMITS
+
+__all__ = ["Add", "Ask", "Create", "Problem", "Release", "Retract", "Tell", "Token"]
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Value = Number | Annotated[list[Number], Field(min_length=1, max_length=LIMITS.features)]
+TicketNumber = Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)]
+Text = Annotated[str, Field(strict=True, min_length=1, max_length=LIMITS.text)]
+#: The letters of a campaign's name, also where it stands in an address.
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._\-]{0,99}$"
+Seconds = Annotated[float, Field(strict=True, gt=0, le=LIMITS.lease, allow_inf_nan=False)]
+
+
+def _request(example: dict[str, Any]) -> ConfigDict:
+    return ConfigDict(extra="forbid", json_schema_extra={"example": example})
+
+
+class Problem(BaseModel):
+    """What was wrong, where, and what to do (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+
+
+class Create(BaseModel):
+    """A new campaign; what is left out has the library's default."""
+
+    model_config = _request(
+        {
+            "name": "coffee",
+            "arms": ["ada", "ben", "cy", "dot"],
+            "n_clusters": 2,
+            "delta": 0.05,
+            "stopping": {"name": "paper", "theta": [-10, 10]},
+        }
+    )
+    name: Annotated[str, Field(pattern=NAME, description="Letters, digits, '.', '-' and '_'.")]
+    arms: Annotated[list[Text], Field(min_length=1, description="The names of the arms.")]
+    n_clusters: Annotated[int, Field(strict=True, ge=1, description="K.")]
+    n_features: Annotated[int, Field(strict=True, ge=1, description="Numbers in one sample.")] = 1
+    family: Annotated[
+        str | dict[str, Any] | list[str | dict[str, Any]],
+        Field(description='A name, or {"name": "gamma", "shape": 2}, or a list with one for each arm.'),
+    ] = "gaussian"
+    delta: Annotated[float, Field(strict=True, gt=0, lt=1, description="The promised error probability.")] = 0.05
+    sampling: Annotated[str | None, Field(description="Which arm next.", examples=["ebc-h"])] = None
+    stopping: Annotated[
+        str | dict[str, Any] | None,
+        Field(description='When to stop: {"name": "paper", "theta": [low, high], "epsilon": 0.01}.'),
+    ] = None
+    seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 0
+    max_samples: Annotated[int | None, Field(strict=True, ge=1, le=2**53)] = None
+    lease: Annotated[Seconds | None, Field(description="Seconds until a ticket expires.")] = None
+
+    @field_validator("family", "stopping")
+    @classmethod
+    def _only_finite(cls, value: Any) -> Any:
+        stack = [value]
+        while stack:
+            part = stack.pop()
+            if isinstance(part, float) and not math.isfinite(part):
+                raise ValueError("numbers must be finite")
+            stack += part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
+        return value
+
+
+class Ask(BaseModel):
+    """A request for tickets."""
+
+    model_config = _request({"n": 4, "worker": "bench 1", "key": "monday-1"})
+    n: Annotated[int, Field(strict=True, ge=1, description="How many.")] = 1
+    worker: Annotated[Text | None, Field(description="Who will measure.")] = None
+    lease: Annotated[Seconds | None, Field(description="Seconds until they expire.")] = None
+    key: Annotated[Text | None, Field(description="Idempotency key: the same again gets the same tickets.")] = None
+
+
+class Told(BaseModel):
+    """The sample of a ticket."""
+
+    model_config = ConfigDict(extra="forbid")
+    ticket: TicketNumber
+    value: Value
+
+
+class Tell(BaseModel):
+    """The samples of tickets: all are stored or none."""
+
+    model_config = _request({"samples": [{"ticket": 1, "value": 0.25}, {"ticket": 2, "value": 5.5}]})
+    samples: Annotated[list[Told], Field(min_length=1)]
+    key: Text | None = None
+
+
+class Unasked(BaseModel):
+    """A sample that nobody asked for."""
+
+    model_config = ConfigDict(extra="forbid")
+    arm: Text
+    value: Value
+
+
+class Add(BaseModel):
+    """Samples that nobody asked for: all are stored or none."""
+
+    model_config = _request({"samples": [{"arm": "ada", "value": 0.25}], "key": "notebook, page 7"})
+    samples: Annotated[list[Unasked], Field(min_length=1)]
+    worker: Text | None = None
+    key: Text | None = None
+
+
+class Release(BaseModel):
+    """Give a ticket back."""
+
+    model_config = _request({"ticket": 2})
+    ticket: TicketNumber
+
+
+class Retract(BaseModel):
+    """Take a sample out."""
+
+    model_config = _request({"ticket": 1, "reason": "the scale was not levelled"})
+    ticket: TicketNumber
+    reason: Annotated[str, Field(strict=True, min_length=1, max_length=LIMITS.reason)]
+
+
+class Token(BaseModel):
+    """A token, to be exchanged for a cookie."""
+
+    model_config = ConfigDict(extra="forbid")
+    token: Annotated[str, Field(strict=True, min_length=1, max_length=200)]
+
+
+class Session(BaseModel):
+    """What the sender of the request may do."""
+
+    role: Literal["read", "write"] | None
+    tokens: Annotated[bool, Field(description="Whether this service asks for tokens.")]
+
+
+class Ticket(BaseModel):
+    """One pull, given to one worker until the lease ends."""
+
+    id: int
+    arm: str
+    worker: str | None
+    expires_at: datetime
+
+
+class Tickets(BaseModel):
+    """Tickets; none once the campaign is done."""
+
+    tickets: list[Ticket]
+
+
+class Receipt(BaseModel):
+    """A sample is stored."""
+
+    ticket: int
+    arm: str
+    number: int
+    told_at: datetime
+
+
+class Receipts(BaseModel):
+    """One for each sample, in the order of the request."""
+
+    receipts: list[Receipt]
+
+
+class Done(BaseModel):
+    """It is done."""
+
+    ticket: int
+
+
+class Status(BaseModel):
+    """How a campaign stands; the fields are those of `linkarms.campaign.Status`."""
+
+    name: str
+    arms: list[str]
+    n_clusters: int
+    n_features: int
+    delta: float
+    sampling: str
+    stopping: str
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    samples: int
+    pulls: dict[str, int]
+    pending: dict[str, int]
+    tickets: dict[str, int]
+    late: int
+    expirations: int
+    done: bool
+    stopped: bool
+    evidence: float | None
+    threshold: float | None
+    clusters: list[list[str]]
+    conditional: bool
+    promise: str
+
+
+class Listed(Status):
+    """A campaign in the list."""
+
+    progress: Annotated[float, Field(ge=0, le=1, description="Evidence over threshold; 1 if done.")]
+
+
+class Campaigns(BaseModel):
+    """All campaigns."""
+
+    campaigns: list[Listed]
+
+
+class Event(BaseModel):
+    """One entry of the log."""
+
+    seq: int
+    at: datetime
+    kind: str
+    worker: str | None
+    key: str | None
+    tickets: list[int]
+    reason: str | None
+
+
+class Events(BaseModel):
+    """Entries of the log."""
+
+    events: list[Event]
+
+
+class Checkup(BaseModel):
+    """What a replay of the log found."""
+
+    ok: bool
+    entries: int
+    samples: int
+    tickets: int
+    difference: str | None

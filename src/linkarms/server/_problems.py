@@ -1,0 +1,94 @@
+"""Errors as problem+json (RFC 9457), with the library's own words."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from linkarms.errors import Conflict, LinkarmsError, MissingDependency, NotFound, StorageError, TooLarge
+
+__all__ = ["MEDIA", "install", "problem", "responses", "status_of"]
+
+MEDIA = "application/problem+json"
+_TITLES = {
+    400: "Bad request",
+    401: "Not logged in",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Conflict",
+    413: "Too large",
+    421: "Wrong host",
+    422: "Invalid input",
+    500: "Internal error",
+    503: "Storage unavailable",
+}
+_STATUS: tuple[tuple[type[LinkarmsError], int], ...] = (
+    (NotFound, 404),
+    (Conflict, 409),
+    (TooLarge, 413),
+    (StorageError, 503),
+    (MissingDependency, 503),
+    (LinkarmsError, 422),
+)
+
+
+def status_of(error: LinkarmsError) -> int:
+    """The HTTP status of an error of the library."""
+    return next(status for kind, status in _STATUS if isinstance(error, kind))
+
+
+def problem(status: int, detail: str, headers: dict[str, str] | None = None, kind: str | None = None) -> Response:
+    """A response that says what was wrong, where, and what to do."""
+    title = _TITLES.get(status, "Error")
+    name = kind or title.lower().replace(" ", "-")
+    body = {"type": f"urn:linkarms:{name}", "title": title, "status": status, "detail": detail}
+    # ASCII: half of a surrogate pair in somebody's text must not break the answer
+    return Response(json.dumps(body), status, media_type=MEDIA, headers=headers)
+
+
+def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """How these statuses are described in OpenAPI."""
+    schema = {"$ref": "#/components/schemas/Problem"}
+    return {
+        status: {"description": _TITLES[status], "content": {MEDIA: {"schema": schema}}}
+        for status in sorted({401, 403, 413, 422, 503, *statuses})
+    }
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error with a problem."""
+
+    @app.exception_handler(LinkarmsError)
+    def _ours(request: Request, error: LinkarmsError) -> Response:
+        return problem(status_of(error), str(error), kind=_dashed(type(error).__name__))
+
+    @app.exception_handler(RequestValidationError)
+    def _invalid(request: Request, error: RequestValidationError) -> Response:
+        # what was sent is not repeated: it may be long, and need not be JSON
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"] if part != "body") or "the body"
+        more = f" (and {len(error.errors()) - 1} more)" if len(error.errors()) > 1 else ""
+        return problem(422, f"{where[:200]}: {first['msg']}{more}; see /openapi.json", kind="invalid-input")
+
+    @app.exception_handler(HTTPException)
+    def _http(request: Request, error: HTTPException) -> Response:
+        headers = dict(error.headers) if error.headers else None
+        if error.status_code == 400:  # FastAPI's word for a body that is no JSON
+            return problem(422, "the body is no JSON in UTF-8; see /openapi.json", kind="invalid-input")
+        if error.status_code == 404:
+            return problem(404, "there is nothing at this address; see /openapi.json", headers)
+        return problem(error.status_code, str(error.detail), headers)
+
+    @app.exception_handler(Exception)
+    def _unexpected(request: Request, error: Exception) -> Response:
+        return problem(500, "this should not have happened; the log of the service says more")
+
+
+def _dashed(name: str) -> str:
+    return "".join(f"-{c.lower()}" if c.isupper() else c for c in name).lstrip("-")

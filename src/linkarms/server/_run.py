@@ -1,0 +1,122 @@
+"""Start the service, and stop it gracefully."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+from collections.abc import Iterable
+from types import FrameType
+
+import uvicorn
+
+from linkarms.campaign._campaign import StorageLike
+from linkarms.errors import InvalidInput
+from linkarms.server._access import LOOPBACK, Access, read_tokens
+from linkarms.server._app import create_app
+
+__all__ = ["serve"]
+
+#: Seconds that requests under way get when the service stops.
+_GRACE = 20
+
+
+class _Server(uvicorn.Server):
+    """Ends live streams as soon as it is asked to stop: they would not end by themselves."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        app = self.config.app
+        app.state.live.closing = True  # type: ignore[union-attr]
+        super().handle_exit(sig, frame)
+
+    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
+        await super().startup(sockets)  # type: ignore[arg-type]
+        if self.started and not getattr(self.config, "hushed", False):
+            port = self.servers[0].sockets[0].getsockname()[1] if self.servers else self.config.port
+            scheme = "https" if self.config.is_ssl else "http"
+            host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
+            print(f"linkarms: serving on {scheme}://{host}:{port} (Ctrl-C stops)", file=sys.stderr, flush=True)
+
+
+def serve(
+    storage: StorageLike = "sqlite:///linkarms.db",
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    *,
+    token_file: str | os.PathLike[str] | None = None,
+    tls_cert: str | os.PathLike[str] | None = None,
+    tls_key: str | os.PathLike[str] | None = None,
+    behind_proxy: bool = False,
+    allow_hosts: Iterable[str] = (),
+    quiet: bool = False,
+) -> None:
+    """Serve campaigns over HTTP until the process is told to stop.
+
+    Parameters
+    ----------
+    storage : str, path or Storage
+        As for `linkarms.campaign.Campaign.create`.
+    host, port : str, int
+        Where to listen; port 0 takes a free one.
+    token_file : path, optional
+        Lines ``read TOKEN`` and ``write TOKEN``. Needed off loopback.
+    tls_cert, tls_key : path, optional
+        Certificate and key in PEM. Off loopback these, or `behind_proxy`, are needed.
+    behind_proxy : bool
+        A proxy in front speaks TLS with the world.
+    allow_hosts : iterable of str
+        Names under which browsers and clients reach the service, besides loopback and `host`.
+    quiet : bool
+        No line about where it listens.
+    """
+    local = _is_loopback(host)
+    if (tls_cert is None) != (tls_key is None):
+        raise InvalidInput("TLS needs a certificate and a key; give --tls-cert and --tls-key together")
+    if not local and token_file is None:
+        raise InvalidInput(f"--host {host} lets others in; give --token-file FILE, or listen on 127.0.0.1")
+    if not local and tls_cert is None and not behind_proxy:
+        raise InvalidInput(
+            f"--host {host} would send tokens in the clear; give --tls-cert and --tls-key, or --behind-proxy if one in front speaks TLS"
+        )
+    for path in (tls_cert, tls_key):
+        if path is not None and not os.access(path, os.R_OK):
+            raise InvalidInput(f"{path}: the file cannot be read; give certificate and key in PEM")
+    if not 0 <= port <= 65_535:
+        raise InvalidInput(f"--port {port} is no port; give 0 to 65535")
+    hosts = {*LOOPBACK, *allow_hosts} | ({host} if not _is_any(host) else set())
+    tokens = {} if token_file is None else read_tokens(token_file)
+    secure = tls_cert is not None or behind_proxy
+    app = create_app(storage, Access.from_tokens(tokens, hosts, secure))
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_GRACE,
+        ssl_certfile=tls_cert,
+        ssl_keyfile=None if tls_key is None else os.fspath(tls_key),
+        proxy_headers=False,
+    )
+    config.hushed = quiet  # type: ignore[attr-defined]
+    try:
+        _Server(config).run()
+    except SystemExit as error:
+        raise InvalidInput(f"the service cannot listen on {host}:{port}; choose another --port") from error
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_any(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False

@@ -1,0 +1,154 @@
+"""What the page shows of a campaign, as plain data; all numbers are computed by the library."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from linkarms.campaign import Campaign, Look, Overview, Status, Trace
+from linkarms.plots import ArmsInfo, arms_info, dendrogram_info
+from linkarms.regions import confidence_radii
+from linkarms.result import Result
+from linkarms.server._forecast import forecast
+
+__all__ = ["campaign_view", "progress_of"]
+
+#: Points of a curve that the page draws: more would not be seen.
+_POINTS = 400
+#: Directions in which the outline of a region is found; fewer where there are many arms.
+_OUTLINE = 24
+#: Seconds that one look may spend on replaying a long log.
+_PATIENCE = 0.5
+
+
+def progress_of(status: Status) -> float:
+    """Evidence over threshold, from 0 to 1; 1 if done."""
+    if status.done:
+        return 1.0
+    if status.evidence is None or status.threshold is None or status.threshold <= 0.0:
+        return 0.0
+    return min(max(status.evidence / status.threshold, 0.0), 0.999)
+
+
+def campaign_view(campaign: Campaign, trace: Trace) -> dict[str, Any]:
+    """Everything that the page shows of one campaign."""
+    seen = campaign.overview()
+    replayed = trace.catch_up(_PATIENCE)
+    looks = trace.looks
+    status, result = seen.status, seen.result
+    return {
+        "status": status.to_dict(),
+        "progress": progress_of(status),
+        "words": _words(status, result, looks),
+        "arms": _arms(seen),
+        "dendrogram": _dendrogram(result),
+        "evidence": _evidence(looks, status, replayed),
+        "recent": [sample.to_dict() for sample in seen.recent],
+        "tickets": [ticket.to_dict() for ticket in seen.open_tickets],
+    }
+
+
+def _arms(seen: Overview) -> dict[str, Any]:
+    info = arms_info(seen.result)
+    outlines = _outlines(seen, info)
+    return {
+        "axes": list(info.axes),
+        "names": list(info.arms),
+        "labels": list(info.labels),
+        "points": _plain(info.points),
+        "regions": outlines,
+        "links": [list(link) for link in info.links],
+        "missing": list(info.missing),
+        "level": 1.0 - seen.status.delta,
+    }
+
+
+def _outlines(seen: Overview, info: ArmsInfo) -> list[Any]:
+    """For each arm that is drawn the two ends of its interval, or the corners of its region; None where it has no end."""
+    flat, known = len(info.axes) == 1, ~np.ma.getmaskarray(seen.result.parameters).any(axis=1)
+    n = 2 if flat else _OUTLINE if len(info.arms) <= 100 else _OUTLINE // 2
+    angles = np.arange(n) * (2.0 * np.pi / n)
+    spokes = np.column_stack([np.cos(angles), np.sin(angles)])[:, : len(info.axes)]
+    pulls = seen.result.pulls
+    radii = confidence_radii(seen.families, pulls, seen.means, spokes @ info.directions, seen.status.delta)[known]
+    corners = info.points[:, None, :] + radii[:, :, None] * spokes[None, :, :]
+    found: list[Any] = []
+    for around in corners:
+        if not np.isfinite(around).all():
+            found.append(None)
+        else:
+            found.append(sorted(around[:, 0].tolist()) if flat else around.tolist())
+    return found
+
+
+def _dendrogram(result: Result) -> dict[str, Any]:
+    info = dendrogram_info(result)
+    merges = [list(merge) for merge in info.merges]
+    return {"arms": list(info.arms), "labels": list(info.labels), "merges": merges, "cut": info.cut}
+
+
+def _evidence(looks: list[Look], status: Status, replayed: float) -> dict[str, Any]:
+    kept = _thinned(looks)
+    guess = None if status.done else forecast(looks)
+    return {
+        "samples": [look.samples for look in kept],
+        "evidence": [_finite(look.evidence) for look in kept],
+        "threshold": [_finite(look.threshold) for look in kept],
+        "replayed": replayed,
+        "changed": _last_change(looks),
+        "forecast": None if guess is None else vars(guess),
+    }
+
+
+def _thinned(looks: list[Look]) -> list[Look]:
+    """At most `_POINTS` looks, evenly spread over the samples, with the first and the last."""
+    if len(looks) <= _POINTS:
+        return looks
+    samples = np.array([look.samples for look in looks])
+    wanted = np.linspace(samples[0], samples[-1], _POINTS)
+    return [looks[i] for i in np.unique(np.searchsorted(samples, wanted))]
+
+
+def _last_change(looks: list[Look]) -> int | None:
+    """After how many samples the clusters became what they are now."""
+    for earlier, later in zip(reversed(looks[:-1]), reversed(looks), strict=False):
+        if earlier.labels != later.labels:
+            return later.samples
+    return looks[0].samples if looks else None
+
+
+def _words(status: Status, result: Result, looks: list[Look]) -> dict[str, Any]:
+    """What is known, what is uncertain, and when it will be done, for somebody who has not read the paper."""
+    missing = [arm for arm, n in status.pulls.items() if n == 0]
+    if status.stopped:
+        known = f"Done. The {status.n_clusters} clusters are wrong with probability at most {status.delta:g}."
+    elif missing:
+        known = f"Nothing yet: {len(missing)} of {len(status.arms)} arms have no sample."
+    else:
+        known = f"{len(status.clusters)} clusters are the best guess so far. Nothing is promised yet."
+    if status.conditional:
+        known += " The promise has a condition: see below."
+    doubt = None
+    if result.witness is not None and not status.stopped:
+        (u, v), (a, b) = result.witness.intra, result.witness.inter
+        doubt = f"{a} and {b} could still belong together, and {u} and {v} apart."
+    guess = None if status.done else forecast(looks)
+    if status.done:
+        when = "Nothing more to measure."
+    elif guess is None:
+        when = "Too early for a forecast."
+    else:
+        left = guess.middle - status.samples
+        span = "" if guess.low == guess.high else f" (stop at {guess.low:,} to {guess.high:,} in all)"
+        when = f"About {max(left, 1):,} more samples{span}."
+    return {"known": known, "doubt": doubt, "when": when, "promise": status.promise}
+
+
+def _plain(points: Any) -> list[list[float]]:
+    return [[float(x) for x in point] for point in points]
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
