@@ -33,10 +33,6 @@ _OPEN = ("/", "/openapi.json", "/healthz", "/api/v1/session")
 _OPEN_UNDER = "/static/"
 
 
-class _TooLarge(Exception):
-    """The body grew beyond the limit while it was read."""
-
-
 class Guard:
     """ASGI middleware."""
 
@@ -49,12 +45,12 @@ class Guard:
             await self.app(scope, receive, send)
             return
         began, status = time.perf_counter(), 500
-        started = False
+        body = _Limited(receive)
 
         async def answer(message: Message) -> None:
-            nonlocal status, started
+            nonlocal status
             if message["type"] == "http.response.start":
-                started, status = True, message["status"]
+                status = message["status"]
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers[name] = value
@@ -67,11 +63,15 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, answer)
         else:
-            try:
-                await self.app(scope, _limited(receive), answer)
-            except _TooLarge:
-                if not started:
-                    await problem(413, _TOO_LARGE, {"Connection": "close"})(scope, receive, answer)
+
+
+            async def unless_too_large(message: Message) -> None:
+                if not body.over:  # whatever the application made of a body that was cut off is not sent
+                    await answer(message)
+
+            await self.app(scope, body, unless_too_large)
+            if body.over:
+                await problem(413, _TOO_LARGE, {"Connection": "close"})(scope, receive, answer)
         self.count(scope, status, time.perf_counter() - began)
 
     def _refuse(self, scope: Scope, headers: Headers) -> Response | None:
@@ -119,19 +119,17 @@ class Guard:
         return None if cookie is None else self.access.role_of_cookie(cookie.value)
 
 
-def _limited(receive: Receive) -> Receive:
-    """Count the bytes of a body whose length was not announced."""
-    size = 0
+class _Limited:
+    """Counts the bytes of a body, whose length need not be announced, and cuts it off beyond the limit."""
 
-    async def counted() -> Message:
-        nonlocal size
-        message = await receive()
-        size += len(message.get("body", b""))
-        if size > MAX_BODY:
-            raise _TooLarge
-        return message
+    def __init__(self, receive: Receive) -> None:
+        self._receive, self._size, self.over = receive, 0, False
 
-    return counted
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._size += len(message.get("body", b""))
+        self.over = self._size > MAX_BODY
+        return {"type": "http.request", "body": b"", "more_body": False} if self.over else message
 
 
 def _name(address: str) -> str | None:
