@@ -18,6 +18,7 @@ __all__ = [
     "MissingDependency",
     "NewerSchema",
     "NotFound",
+    "ServiceError",
     "StorageError",
     "TooLarge",
     "UnknownArm",
@@ -71,6 +72,10 @@ class TooLarge(LinkarmsError, ValueError):
 
 class StorageError(LinkarmsError):
     """A database that cannot be used: damaged, full, locked, unreachable."""
+
+
+class ServiceError(LinkarmsError):
+    """A service that cannot be reached, or that does not let one in."""
 
 
 class NewerSchema(StorageError):

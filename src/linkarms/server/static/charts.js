@@ -24,7 +24,7 @@ function ticks(low, high, most) {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough);
   const found = [];
-  for (let i = Math.ceil(low / step); i * step <= high + 1e-9 * step; i++) found.push(i * step);
+  for (let i = Math.ceil(low / step); i * step <= high + 1e-9 * step; i++) found.push(i === 0 ? 0 : i * step);
   return found;
 }
 
@@ -177,22 +177,21 @@ export function evidenceChart() {
     // the threshold may begin far above its later values: the picture has room for most of the run
     const late = data.threshold.slice(Math.floor(n / 5)).filter((v) => v !== null);
     const high = Math.max(...late, ...data.evidence.filter((v) => v !== null), 1) * 1.1;
-    const x = scale(0, end, left, right), y = scale(0, high, height, 8);
+    const x = scale(0, end, left, right), y = scale(0, high, height, 26);
     const inside = (v) => Math.max(Math.min(v, high), 0);
     const net = ticks(0, high, 5).map((t) => [s("line", { class: "grid-line", x1: left, x2: right, y1: y(t), y2: y(t) }), s("text", { class: "mute", x: left - 6, y: y(t) + 4, "text-anchor": "end" }, number(t))]);
     const parts = [];
     const last = data.evidence[n - 1], level = data.threshold[n - 1];
     if (forecast) {
-      const goal = level * (1 + 0.0);
-      parts.push(s("rect", { class: "span", x: x(Math.max(forecast.low, now)), y: 8, width: Math.max(x(Math.min(forecast.high, end)) - x(Math.max(forecast.low, now)), 2), height: height - 8 }));
-      parts.push(s("polyline", { class: "guess", points: `${x(now)},${y(inside(last))} ${x(forecast.middle)},${y(inside(goal))}` }));
+      parts.push(s("rect", { class: "span", x: x(Math.max(forecast.low, now)), y: 26, width: Math.max(x(Math.min(forecast.high, end)) - x(Math.max(forecast.low, now)), 2), height: height - 26 }));
+      parts.push(s("polyline", { class: "guess", points: `${x(now)},${y(inside(last))} ${x(forecast.middle)},${y(inside(level))}` }));
       parts.push(s("text", { class: "mute", x: Math.min(x(forecast.middle), right), y: height - 8, "text-anchor": "end" }, `stop at about ${count(forecast.middle)}`));
     }
     return picture(width, height + 38, `Evidence ${number(last)} of ${number(level)} after ${count(now)} samples`, net, parts,
       s("polyline", { class: "threshold", points: line(data.samples, data.threshold.map((v) => v === null ? null : inside(v)), x, y) }),
       n === 1 ? s("circle", { class: "f0", cx: x(now), cy: y(inside(last)), r: 4 }) : s("polyline", { class: "evidence", points: line(data.samples, data.evidence.map((v) => v === null ? null : inside(v)), x, y) }),
-      s("text", { x: x(now) - 4, y: y(inside(level)) - 6, "text-anchor": "end" }, "threshold"),
-      s("text", { x: x(now) - 4, y: Math.min(y(inside(last)) + 18, height - 6), "text-anchor": "end" }, "evidence"),
+      s("line", { class: "evidence", x1: left, x2: left + 22, y1: 10, y2: 10 }), s("text", { x: left + 28, y: 14 }, "evidence"),
+      s("line", { class: "threshold", x1: left + 100, x2: left + 122, y1: 10, y2: 10 }), s("text", { x: left + 128, y: 14 }, "threshold"),
       bottomAxis(x, 0, end, height, width, "samples"));
   });
 }

@@ -29,7 +29,8 @@ export const number = (x) => (x === null || x === undefined ? "–" : numbers.fo
 export const count = (n) => counts.format(n);
 
 export function clock(text) {
-  return new Date(text).toLocaleString([], { dateStyle: "short", timeStyle: "medium" });
+  const time = new Date(text), hour = time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return time.toDateString() === new Date().toDateString() ? hour : `${time.toLocaleDateString([], { day: "numeric", month: "short" })}, ${hour}`;
 }
 
 export function duration(seconds) {

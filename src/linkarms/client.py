@@ -1,0 +1,285 @@
+"""A client of the service: the methods of `linkarms.campaign.Campaign`, over HTTP. It needs nothing besides the core."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import math
+import os
+import socket
+import ssl
+import threading
+import time
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkarms import errors
+from linkarms.campaign._records import Checkup, Event, Receipt, Status, Ticket
+from linkarms.errors import InvalidInput, LinkarmsError, ServiceError
+from linkarms.result import Result, Witness
+
+__all__ = ["Client"]
+
+_URL = "http://127.0.0.1:8000"
+#: Statuses after which the same request may succeed.
+_AGAIN = (502, 503, 504)
+_KINDS = {
+    "".join(f"-{c.lower()}" if c.isupper() else c for c in name).lstrip("-"): getattr(errors, name)
+    for name in errors.__all__
+    if name[0].isupper()
+}
+_PAGE = 10_000
+
+
+class Client:
+    """A campaign behind a service. Use `create` or `open`; the methods are those of `linkarms.campaign.Campaign`.
+
+    A request that gets no answer (the service is restarted, a cable is pulled) is sent again until ``patience`` seconds are over. `ask`,
+    `add`, `add_many` and `tell_many` carry an idempotency key, so that what was done is not done twice.
+
+    Parameters
+    ----------
+    name : str
+        The campaign.
+    url : str, default "http://127.0.0.1:8000"
+        The service.
+    token : str, optional
+        By default the variable ``LINKARMS_TOKEN``.
+    patience : float, default 60
+        Seconds for which a request is sent again.
+    timeout : float, default 120
+        Seconds that one answer may take; the first request of all may have to wait for compilation.
+    """
+
+    def __init__(
+        self, name: str, url: str = _URL, *, token: str | None = None, patience: float = 60.0, timeout: float = 120.0
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InvalidInput(f"url={url!r} is no address of a service; write it like {_URL}")
+        self.name, self.url, self.patience, self.timeout = name, url.rstrip("/"), patience, timeout
+        self._token = os.environ.get("LINKARMS_TOKEN") if token is None else token
+        self._local = threading.local()
+
+    @classmethod
+    def create(
+        cls, name: str, arms: Sequence[str], n_clusters: int, *, url: str = _URL, token: str | None = None, **settings: Any
+    ) -> Client:
+        """Start a campaign; ``settings`` as for `linkarms.campaign.Campaign.create`, families and rules as names or objects."""
+        self = cls(name, url, token=token)
+        body = {"name": name, "arms": list(arms), "n_clusters": n_clusters}
+        body |= {key: _plain(value) for key, value in settings.items()}
+        self._request("POST", "/campaigns", body, once=True)
+        return self
+
+    @classmethod
+    def open(cls, name: str, url: str = _URL, *, token: str | None = None) -> Client:
+        """Go on with a campaign; `NotFound` if there is none of this name."""
+        self = cls(name, url, token=token)
+        self.status()
+        return self
+
+    @staticmethod
+    def names(url: str = _URL, *, token: str | None = None) -> list[str]:
+        """The names of the campaigns."""
+        found = Client("any", url, token=token)._request("GET", "/campaigns")
+        return [str(campaign["name"]) for campaign in found["campaigns"]]
+
+    def close(self) -> None:
+        """Close this thread's connection; the object may be used again."""
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            connection.close()
+        self._local.connection = None
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({self.name!r}, {self.url!r})"
+
+    def ask(
+        self, n: int = 1, worker: str | None = None, *, lease: float | None = None, key: str | None = None
+    ) -> list[Ticket]:
+        """Tickets for the next ``n`` pulls; none once the campaign is done."""
+        body = {"n": n, "worker": worker, "lease": lease, "key": key or _new_key()}
+        return [_record(Ticket, ticket) for ticket in self._campaign("POST", "/ask", body)["tickets"]]
+
+    def tell(self, ticket: Ticket | int, value: ArrayLike) -> Receipt:
+        """Store the sample of a ticket; the same again is counted once."""
+        return self.tell_many([ticket], [value])[0]
+
+    def tell_many(
+        self, tickets: Sequence[Ticket | int], values: Sequence[ArrayLike], *, key: str | None = None
+    ) -> list[Receipt]:
+        """Store the samples of several tickets: all of them or none."""
+        numbers = [t.id if isinstance(t, Ticket) else t for t in tickets]
+        if len(numbers) != len(values):
+            raise InvalidInput(f"there are {len(numbers)} tickets and {len(values)} values; give one value for each")
+        samples = [{"ticket": t, "value": _value(v)} for t, v in zip(numbers, values, strict=True)]
+        return self._receipts("/tell", {"samples": samples, "key": key})
+
+    def add(self, arm: str, value: ArrayLike, *, worker: str | None = None, key: str | None = None) -> Receipt:
+        """Store a sample that nobody asked for."""
+        return self.add_many([arm], [value], worker=worker, key=key)[0]
+
+    def add_many(
+        self, arms: Sequence[str], values: Sequence[ArrayLike], *, worker: str | None = None, key: str | None = None
+    ) -> list[Receipt]:
+        """Store samples that nobody asked for: all of them or none."""
+        if len(arms) != len(values):
+            raise InvalidInput(f"there are {len(arms)} arms and {len(values)} values; give one value for each")
+        samples = [{"arm": arm, "value": _value(v)} for arm, v in zip(arms, values, strict=True)]
+        return self._receipts("/add", {"samples": samples, "worker": worker, "key": key or _new_key()})
+
+    def release(self, ticket: Ticket | int) -> None:
+        """Give a ticket back."""
+        self._campaign("POST", "/release", {"ticket": ticket.id if isinstance(ticket, Ticket) else ticket})
+
+    def retract(self, ticket: Ticket | int, reason: str) -> None:
+        """Take a sample out."""
+        number = ticket.id if isinstance(ticket, Ticket) else ticket
+        self._campaign("POST", "/retract", {"ticket": number, "reason": reason})
+
+    def status(self) -> Status:
+        """How the campaign stands."""
+        found = self._campaign("GET", "")
+        return _record(Status, found | {"arms": tuple(found["arms"])})
+
+    def result(self) -> Result:
+        """The clusters as they are known now."""
+        return _result(self._campaign("GET", "/result"))
+
+    def history(self, after: int = 0, limit: int | None = None) -> list[Event]:
+        """The log from entry ``after + 1`` on, at most ``limit`` entries."""
+        found: list[Event] = []
+        while limit is None or len(found) < limit:
+            wanted = _PAGE if limit is None else min(_PAGE, limit - len(found))
+            page = self._campaign("GET", f"/history?{urlencode({'after': after, 'limit': wanted})}")["events"]
+            found += [_record(Event, event | {"tickets": tuple(event["tickets"])}) for event in page]
+            if len(page) < wanted:
+                break
+            after = found[-1].seq
+        return found
+
+    def export(self, format: str, path: str | os.PathLike[str] | None = None) -> str | bytes | None:
+        """All tickets as ``csv``, ``json`` or ``parquet``: returned, or written to ``path``."""
+        address = f"/campaigns/{quote(self.name, safe='')}/export?{urlencode({'format': format})}"
+        content: bytes = self._request("GET", address, raw=True)
+        if path is not None:
+            Path(path).write_bytes(content)
+            return None
+        return content if format == "parquet" else content.decode()
+
+    def doctor(self) -> Checkup:
+        """Let the service replay the log and compare it with what is stored."""
+        return _record(Checkup, self._campaign("POST", "/doctor", {}))
+
+    def _receipts(self, path: str, body: dict[str, Any]) -> list[Receipt]:
+        return [_record(Receipt, receipt) for receipt in self._campaign("POST", path, body)["receipts"]]
+
+    def _campaign(self, method: str, path: str, body: Any = None) -> Any:
+        return self._request(method, f"/campaigns/{quote(self.name, safe='')}{path}", body)
+
+    def _request(self, method: str, path: str, body: Any = None, *, once: bool = False, raw: bool = False) -> Any:
+        """Send a request, again and again if need be; ``once``: not after it may have arrived."""
+        try:
+            content = None if body is None else json.dumps(body, allow_nan=False).encode()
+        except ValueError as error:
+            raise errors.InvalidSample(f"a number is not finite ({error}); nothing was sent") from error
+        end, pause = time.monotonic() + self.patience, 0.05
+        while True:
+            try:
+                status, answer = self._send(method, f"/api/v1{path}", content)
+                if status < 300:
+                    return answer if raw else json.loads(answer)
+                problem: LinkarmsError = _error(status, answer)
+                again = status in _AGAIN
+            except (OSError, http.client.HTTPException, ssl.SSLError) as error:
+                self.close()
+                problem = ServiceError(f"{self.url}: the service cannot be reached ({error}); start it, or mend the address")
+                problem.__cause__ = error
+                again = not once or isinstance(error, (ConnectionRefusedError, socket.gaierror))
+            if not again or time.monotonic() + pause > end:
+                raise problem
+            time.sleep(pause)
+            pause = min(2 * pause, 1.0)
+
+    def _send(self, method: str, path: str, content: bytes | None) -> tuple[int, bytes]:
+        connection = getattr(self._local, "connection", None)
+        if connection is None:
+            parts = urlsplit(self.url)
+            kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+            connection = self._local.connection = kind(str(parts.hostname), parts.port, timeout=self.timeout)
+            connection.connect()
+            connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        headers = {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        connection.request(method, urlsplit(self.url).path + path, content, headers)
+        answer = connection.getresponse()
+        found = answer.status, answer.read()
+        if answer.will_close:
+            self.close()
+        return found
+
+
+def _new_key() -> str:
+    return f"client-{uuid.uuid4().hex}"
+
+
+def _value(value: ArrayLike) -> Any:
+    array = np.asarray(value, dtype=np.float64)
+    return array.tolist()
+
+
+def _plain(value: Any) -> Any:
+    """A family or a rule as what describes it; lists of them too."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return value.to_dict() if hasattr(value, "to_dict") else value
+
+
+def _record(kind: Any, data: dict[str, Any]) -> Any:
+    """A record of the library from its JSON; times come back as datetimes."""
+    times = ("expires_at", "told_at", "created_at", "updated_at", "at")
+    return kind(**{k: datetime.fromisoformat(v) if k in times else v for k, v in data.items()})
+
+
+def _result(data: dict[str, Any]) -> Result:
+    rows = [[math.nan if x is None else x for x in row] for row in data["parameters"]]
+    parameters = np.array(rows, dtype=np.float64).reshape(len(data["arms"]), -1)
+    if np.isnan(parameters).any():
+        parameters = np.ma.masked_invalid(parameters)
+    pair = data["witness"]
+    infinite = {key: math.inf if data[key] is None else data[key] for key in ("evidence", "threshold")}
+    return Result(
+        labels=np.array(data["labels"], dtype=np.int64),
+        arms=tuple(data["arms"]),
+        pulls=np.array(data["pulls"], dtype=np.int64),
+        parameters=parameters,
+        witness=None if pair is None else Witness(tuple(pair["intra"]), tuple(pair["inter"])),
+        **infinite,
+        **{key: data[key] for key in ("stopped", "delta", "samples", "reason", "ambiguous")},
+    )
+
+
+def _error(status: int, answer: bytes) -> LinkarmsError:
+    try:
+        problem = json.loads(answer)
+        kind, detail = str(problem["type"]).rpartition(":")[2], str(problem["detail"])
+    except (ValueError, KeyError, TypeError):
+        kind, detail = "", f"the service answers {status}; is this the right address?"
+    by_status = {404: errors.NotFound, 409: errors.Conflict, 413: errors.TooLarge, 422: InvalidInput}
+    found = _KINDS.get(kind, by_status.get(status, ServiceError))
+    return found(detail)  # type: ignore[no-any-return]
