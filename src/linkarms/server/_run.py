@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import sys
 from collections.abc import Iterable
 from types import FrameType
@@ -27,7 +28,10 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         app = self.config.app
         app.state.live.closing = True  # type: ignore[union-attr]
-        super().handle_exit(sig, frame)
+        # uvicorn would end the process by the same signal afterwards; a graceful stop is a success
+        if self.should_exit and sig == signal.SIGINT:
+            self.force_exit = True
+        self.should_exit = True
 
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
         await super().startup(sockets)  # type: ignore[arg-type]

@@ -1,0 +1,282 @@
+"""The page in a real browser."""
+
+import os
+import re
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+import linkarms as la
+from linkarms.campaign import Campaign
+from tests.browser import browser
+from tests.service_process import Service
+from tests.test_service_access import READ, WRITE
+
+TRUTH = {"ada": 0.0, "ben": 0.4, "cy": 5.0, "dot": 5.3}
+#: Where the pictures of the README are kept; set LINKARMS_SCREENSHOTS=docs/images to make them anew.
+PICTURES = os.environ.get("LINKARMS_SCREENSHOTS")
+#: What a browser says by itself while the service is away.
+AWAY = re.compile(r"net::ERR_|Failed to load resource")
+
+
+class Watched:
+    """A page whose console, errors and requests are kept."""
+
+    def __init__(self, chrome, service, **options):
+        self.context = chrome.new_context(**options)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(90_000)  # the first campaign may wait for the compiler
+        self.said, self.hosts = [], set()
+        self.page.on("console", lambda m: self.said.append(m.text) if m.type in ("error", "warning") else None)
+        self.page.on("pageerror", lambda e: self.said.append(str(e)))
+        self.page.on("request", lambda r: self.hosts.add(httpx.URL(r.url).netloc.decode()))
+        self.service = service
+
+    def check(self, away=False):
+        said = [text for text in self.said if not (away and AWAY.search(text))]
+        assert said == []
+        assert self.hosts == {f"127.0.0.1:{self.service.port}"}
+
+
+@pytest.fixture(scope="module")
+def chrome():
+    with browser() as started:
+        yield started
+
+
+def serious(page):
+    """What axe finds that is serious or critical, in words."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    # axe is put into the page by the browser itself, which the page's policy does not concern
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{v['id']}: {v['help']} {[n['target'] for n in v['nodes']]}" for v in found if v["impact"] in ("serious", "critical")
+    ]
+
+
+def make(storage, name="coffee", arms=tuple(TRUTH), **settings):
+    rule = settings.pop("stopping", la.stopping.Paper(theta=(-10, 10)))
+    return Campaign.create(name, list(arms), settings.pop("k", 2), storage=storage, stopping=rule, **settings)
+
+
+def store(page, value):
+    page.get_by_label("Value").fill(str(value))
+    page.get_by_role("button", name="Store the sample").click()
+    page.get_by_text(re.compile("Stored as sample")).wait_for()
+
+
+def test_from_an_empty_list_to_the_stop(chrome, tmp_path):
+    """Create on the page, feed from the page and from the API until it stops, reload, kill and restart the service."""
+    rng = np.random.default_rng(0)
+    with Service(tmp_path / "runs.db") as service:
+        watched = Watched(chrome, service)
+        page = watched.page
+        page.goto(service.url)
+        page.get_by_text("There is no campaign yet.").wait_for()
+        assert serious(page) == []
+        page.get_by_label("Name").fill("coffee")
+        page.get_by_label("Arms").fill("\n".join(TRUTH))
+        page.get_by_label("All parameters lie above").fill("-10")
+        page.get_by_label("… and below").fill("10")
+        page.get_by_role("button", name="Start the campaign").click()
+        page.get_by_role("heading", name="coffee").wait_for()
+        page.get_by_text("4 of 4 arms have no sample").wait_for()
+        page.get_by_label("Who measures").fill("Ada")
+        for _ in range(4):  # a person who does what the page says
+            page.get_by_role("button", name="What should I measure next?").click()
+            told = page.get_by_text(re.compile("Please measure")).inner_text()
+            arm = re.search(r"measure (\w+):", told)[1]
+            store(page, rng.normal(TRUTH[arm]))
+        page.get_by_text("clusters are the best guess so far").wait_for()
+        page.get_by_label("Sample of").select_option(label="dot")  # one that nobody asked for
+        store(page, -4.0)
+        assert service_status(service)["samples"] == 5
+        wrong = clusters_shown(page)
+
+        client = client_of(service)
+        tickets = client.ask(8, worker="robot")
+        client.tell_many(tickets, [rng.normal(TRUTH[t.arm]) for t in tickets])
+        page.get_by_text(re.compile(r"^13 samples of 4 arms")).wait_for()  # without a reload
+        client.retract(next(s for s in numbers(service) if s["value"] == -4.0)["ticket"], "a slip of the pen")
+        page.get_by_text(re.compile(r"^12 samples of 4 arms")).wait_for()
+        page.get_by_text("1 sample(s) were retracted").wait_for()
+        page.wait_for_function("() => document.querySelectorAll('svg .evidence').length > 0")
+        assert clusters_shown(page) != wrong
+
+        page.reload()
+        page.get_by_text(re.compile(r"^12 samples of 4 arms")).wait_for()
+        watched.check()
+
+        service.kill()
+        page.get_by_text("disconnected").wait_for()
+        page.get_by_label("Sample of").select_option(label="ada")
+        page.get_by_label("Value").fill("0.125")
+        page.get_by_role("button", name="Store the sample").click()
+        page.get_by_text("What you entered is still here").wait_for()
+        service.start()
+        page.get_by_text("live", exact=True).wait_for()
+        page.get_by_role("button", name="Store the sample").click()
+        page.get_by_text(re.compile("Stored as sample")).wait_for()
+        assert [s["value"] for s in numbers(service)].count(0.125) == 1
+
+        while tickets := client.ask(16, worker="robot"):
+            client.tell_many(tickets, [rng.normal(TRUTH[t.arm]) for t in tickets])
+        page.get_by_text("Done. The 2 clusters are wrong with probability at most 0.05.").wait_for()
+        page.get_by_text("Nothing more to measure.").wait_for()
+        assert clusters_shown(page) == {"ada": "0", "ben": "0", "cy": "1", "dot": "1"}
+        assert serious(page) == []
+        with page.expect_download() as download:
+            page.get_by_role("link", name="CSV").click()
+        assert download.value.suggested_filename == "coffee.csv"
+        watched.check(away=True)
+        client.close()
+
+
+def client_of(service):
+    from linkarms.client import Client
+
+    return Client.open("coffee", service.url)
+
+
+def service_status(service):
+    return httpx.get(f"{service.url}/api/v1/campaigns/coffee").json()
+
+
+def numbers(service):
+    return httpx.get(f"{service.url}/api/v1/campaigns/coffee/export?format=json").json()
+
+
+def clusters_shown(page):
+    """The cluster of each arm, from the table."""
+    if not page.locator("details[open]").count():
+        page.get_by_text("As a table").click()
+    rows = page.locator("details table tbody tr")
+    return {row.locator("td").nth(0).inner_text(): row.locator("td").nth(1).inner_text() for row in rows.all()}
+
+
+def test_names_with_html_are_text(chrome, tmp_path):
+    storage = tmp_path / "runs.db"
+    nasty = ["<img src=x onerror=\"document.title='hit'\">", "<script>document.title='hit'</script>", "b&amp;", "c"]
+    campaign = make(storage, arms=nasty)
+    campaign.add_many(nasty, [0.0, 0.1, 5.0, 5.1], worker="<b>me</b>")
+    campaign.ask(2, worker="<i>you</i>")
+    with Service(storage) as service:
+        watched = Watched(chrome, service)
+        watched.page.goto(f"{service.url}/#/c/coffee")
+        watched.page.get_by_role("cell", name="<b>me</b>").first.wait_for()
+        watched.page.get_by_text("As a table").click()
+        watched.page.get_by_role("cell", name=nasty[0]).first.wait_for()
+        assert watched.page.locator("main img, main script, main b, main i").count() == 0
+        assert watched.page.title() == "coffee – linkarms"
+        watched.check()
+
+
+def test_log_in_and_read_only(chrome, tmp_path):
+    storage, tokens = tmp_path / "runs.db", tmp_path / "tokens"
+    make(storage)
+    tokens.write_text(f"read {READ}\nwrite {WRITE}\n")
+    tokens.chmod(0o600)
+    with Service(storage, "--token-file", str(tokens)) as service:
+        watched = Watched(chrome, service)
+        page = watched.page
+        page.goto(f"{service.url}/#/c/coffee")
+        assert serious(page) == []
+        page.get_by_label("Token").fill("wrong-token-0123456789")
+        page.get_by_role("button", name="Log in").click()
+        page.get_by_text("there is no such token").wait_for()
+        watched.said.clear()  # the browser reports the 401 by itself
+        page.get_by_label("Token").fill(READ)
+        page.keyboard.press("Enter")
+        page.get_by_text("4 of 4 arms have no sample").wait_for()
+        page.get_by_text("live", exact=True).wait_for()
+        assert page.get_by_role("button", name="Store the sample").count() == 0
+        assert page.evaluate("document.cookie") == ""
+        page.get_by_role("button", name="Log out").click()
+        page.get_by_label("Token").wait_for()
+        watched.check()
+
+
+def test_an_unknown_campaign_is_an_error_in_words(chrome, tmp_path):
+    make(tmp_path / "runs.db")
+    with Service(tmp_path / "runs.db") as service:
+        watched = Watched(chrome, service)
+        watched.page.goto(f"{service.url}/#/c/tea")
+        watched.page.get_by_text("there is no campaign 'tea'").wait_for()
+        watched.page.keyboard.press("Tab")  # by keyboard: skip link, home
+        watched.page.keyboard.press("Tab")
+        watched.page.keyboard.press("Enter")
+        watched.page.get_by_role("link", name="coffee").wait_for()
+        watched.check(away=True)
+
+
+def test_ten_thousand_samples_stay_smooth(chrome, tmp_path):
+    """The service thins the curve out; drawing a new view takes no longer than a few frames."""
+    rng = np.random.default_rng(1)
+    campaign = make(tmp_path / "runs.db", delta=1e-300)
+    arms = rng.choice(list(TRUTH), 10_000)
+    campaign.add_many(list(arms), [rng.normal(TRUTH[a]) for a in arms])
+    with Service(tmp_path / "runs.db") as service:
+        watched = Watched(chrome, service)
+        watched.page.goto(f"{service.url}/#/c/coffee")
+        watched.page.get_by_text(re.compile(r"^10,000 samples")).wait_for()
+        view = httpx.get(f"{service.url}/api/v1/campaigns/coffee/view", timeout=60)
+        while view.json()["evidence"]["replayed"] < 1:
+            view = httpx.get(f"{service.url}/api/v1/campaigns/coffee/view", timeout=60)
+        assert 200 <= len(view.json()["evidence"]["samples"]) <= 400
+        assert view.json()["evidence"]["samples"][-1] == 10_000
+        assert len(view.content) < 40_000
+        watched.page.wait_for_function("() => document.querySelectorAll('svg .evidence')[0]")
+        # the longest pause of the page while twenty samples come in
+        watched.page.evaluate(
+            """() => { window.longest = 0; let last = performance.now();
+            const tick = (now) => { window.longest = Math.max(window.longest, now - last); last = now; requestAnimationFrame(tick); };
+            requestAnimationFrame(tick); }"""
+        )
+        for i in range(20):
+            campaign.add("ada", float(i))
+        watched.page.get_by_text(re.compile(r"^10,020 samples")).wait_for()
+        assert watched.page.evaluate("window.longest") < 1000
+        watched.check()
+
+
+def many(storage):
+    """Twelve zones in four groups, with two numbers a sample, half-way to the stop."""
+    rng = np.random.default_rng(3)
+    centres = np.array([[0, 0], [6, 1], [2, 6], [8, 7]])
+    truth = {f"zone {i + 1}": centres[i // 3] + rng.normal(size=2) * 0.5 for i in range(12)}
+    rule = la.stopping.Paper(theta=(-10, 15))
+    campaign = make(storage, "zones", truth, k=4, n_features=2, stopping=rule)
+    for _ in range(20):
+        tickets = campaign.ask(12, worker="bench 1")
+        campaign.tell_many(tickets, [rng.normal(truth[t.arm]) for t in tickets])
+    campaign.ask(3, worker="bench 2")
+    campaign.ask(1, worker="Ada")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("name", "width", "height"), [("desktop", 1280, 900), ("phone", 390, 844)])
+def test_pictures(chrome, tmp_path, name, width, height, scheme):
+    """Nothing is wider than the screen, axe is content, and the picture is taken."""
+    many(tmp_path / "runs.db")
+    make(tmp_path / "runs.db")
+    with Service(tmp_path / "runs.db") as service:
+        watched = Watched(chrome, service, viewport={"width": width, "height": height}, color_scheme=scheme)
+        page = watched.page
+        page.goto(f"{service.url}/#/c/zones")
+        page.locator("svg .evidence").first.wait_for()
+        page.locator("svg .region").first.wait_for()
+        page.get_by_text("could still belong together").wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert serious(page) == []
+        shot = page.screenshot(full_page=True)
+        assert shot.startswith(b"\x89PNG")
+        if PICTURES:
+            (Path(PICTURES) / f"service-{name}-{scheme}.png").write_bytes(shot)
+        page.goto(f"{service.url}/#/")
+        page.get_by_role("link", name="zones").wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert serious(page) == []
+        watched.check()
