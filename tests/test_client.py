@@ -1,0 +1,153 @@
+"""The client has the methods of a campaign, gives the same answers, and gets over a lost connection."""
+
+import inspect
+import socket
+import threading
+
+import numpy as np
+import pytest
+
+import linkarms as la
+from linkarms.campaign import Campaign
+from linkarms.client import Client
+from linkarms.server import Access
+from tests.service_thread import local_service
+
+ARMS = ["ada", "ben", "cy"]
+RULE = la.stopping.Paper(theta=(-10, 10))
+
+
+@pytest.fixture
+def pair(storage):
+    """A client, and the campaign behind it."""
+    with local_service(storage) as service:
+        url = f"http://127.0.0.1:{service.port}"
+        with Client.create("lab", ARMS, 2, url=url, stopping=RULE, delta=0.1) as client:
+            yield client, Campaign.open("lab", storage)
+
+
+def test_it_has_the_methods_of_a_campaign():
+    def public(kind):
+        return {name: f for name, f in inspect.getmembers(kind, callable) if not name.startswith("_")}
+
+    ours, theirs = public(Client), public(Campaign)
+    assert theirs.keys() - ours.keys() == {"overview"}  # for pages on the same machine
+    for name in ("ask", "tell", "tell_many", "add", "add_many", "release", "status", "result", "history"):
+        assert inspect.signature(ours[name]) == inspect.signature(theirs[name]), name
+
+
+def test_it_gives_the_same_answers(pair):
+    client, campaign = pair
+    assert client.status() == campaign.status()
+    tickets = client.ask(3, worker="me", lease=60.0)
+    assert [t.arm for t in tickets] == ARMS
+    assert client.result().parameters.mask.all()
+    receipts = client.tell_many(tickets, [0.0, 0.5, np.float64(5.0)])
+    assert receipts == campaign.tell_many(tickets, [0.0, 0.5, 5.0])
+    assert client.tell(tickets[0], [0.0]) == receipts[0]
+    extra = client.add("ada", 0.25, worker="note", key="p7")
+    assert client.add("ada", 0.25, worker="note", key="p7") == extra
+    (last,) = client.ask(key="monday")
+    assert client.ask(key="monday") == [last]
+    client.release(last)
+    client.retract(extra.ticket, "a slip")
+    assert client.status() == campaign.status()
+    assert client.history() == campaign.history()
+    assert client.history(1, 2) == campaign.history(1, 2)
+    assert client.export("csv") == campaign.export("csv")
+    assert client.export("parquet") == campaign.export("parquet")
+    assert client.doctor() == campaign.doctor()
+    ours, theirs = client.result(), campaign.result()
+    assert ours.to_dict() == theirs.to_dict()
+    assert np.array_equal(ours.parameters, theirs.parameters)
+    assert Client.names(client.url) == ["lab"]
+
+
+def test_errors_are_the_library_s_own(pair, tmp_path):
+    client, _ = pair
+    with pytest.raises(la.errors.NotFound, match="there is no campaign 'tea'"):
+        Client.open("tea", client.url)
+    with pytest.raises(la.errors.Conflict, match="already"):
+        Client.create("lab", ARMS, 2, url=client.url, stopping=RULE)
+    with pytest.raises(la.errors.UnknownArm, match="there is no arm 'eve'"):
+        client.add("eve", 1.0)
+    with pytest.raises(la.errors.InvalidInput, match="finite"):
+        client.add("ada", float("nan"))
+    with pytest.raises(la.errors.TooLarge):
+        client.ask(10_001)
+    with pytest.raises(la.errors.InvalidInput, match="one value for each"):
+        client.tell_many([1, 2], [0.0])
+    with pytest.raises(la.errors.InvalidInput, match="no address"):
+        Client("lab", "ftp://x")
+    assert client.status().samples == 0
+    client.export("csv", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == client.export("csv")
+
+
+def test_tokens(tmp_path, monkeypatch):
+    token = "write-token-0123456789"
+    with local_service(tmp_path / "runs.db", Access.from_tokens({token: "write"})) as service:
+        url = f"http://127.0.0.1:{service.port}"
+        with pytest.raises(la.errors.ServiceError, match="give a token"):
+            Client.names(url)
+        assert Client.names(url, token=token) == []
+        monkeypatch.setenv("LINKARMS_TOKEN", token)
+        assert Client.names(url) == []
+
+
+def test_nobody_there():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{probe.getsockname()[1]}"
+    with pytest.raises(la.errors.ServiceError, match="cannot be reached"):
+        Client("lab", url, patience=0.3).status()
+
+
+class Cutter:
+    """A proxy that passes a request on and cuts the connection instead of passing the answer back, ``n`` times."""
+
+    def __init__(self, port, n):
+        self._port, self._left = port, n
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self.cut = 0
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self):
+        while True:
+            try:
+                near, _ = self._socket.accept()
+            except OSError:
+                return
+            with near, socket.create_connection(("127.0.0.1", self._port)) as far:
+                while data := near.recv(2**20):
+                    while b"\r\n\r\n" not in data or not self._whole(data):
+                        data += near.recv(2**20)
+                    far.sendall(data.replace(b"Connection: keep-alive", b""))
+                    answer = far.recv(2**20)
+                    if self.cut < self._left:
+                        self.cut += 1
+                        break
+                    near.sendall(answer)
+
+    @staticmethod
+    def _whole(data):
+        head, _, body = data.partition(b"\r\n\r\n")
+        length = [line.split(b":")[1] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")]
+        return len(body) >= int(length[0]) if length else True
+
+    def close(self):
+        self._socket.close()
+
+
+def test_an_answer_that_was_lost_is_asked_for_again_and_counted_once(pair):
+    client, campaign = pair
+    for request in (lambda c: c.ask(2), lambda c: c.add("ada", 1.0), lambda c: c.tell(1, 0.5), lambda c: c.release(2)):
+        before = campaign.status().version
+        cutter = Cutter(int(client.url.rpartition(":")[2]), 2)
+        with Client("lab", cutter.url, patience=20) as far:
+            request(far)
+        cutter.close()
+        assert cutter.cut == 2
+        assert campaign.status().version == before + 1
+    assert campaign.status().tickets == {"open": 0, "told": 2, "released": 1, "expired": 0, "retracted": 0}
