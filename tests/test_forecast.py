@@ -1,0 +1,119 @@
+"""The trace of a campaign and the forecast of its stop."""
+
+import numpy as np
+import pytest
+
+import linkarms as la
+from linkarms.campaign import Campaign, Look, Trace, open_storage
+from linkarms.server._forecast import forecast
+from linkarms.server._view import campaign_view
+
+RULE = la.stopping.Paper(theta=(-10, 10))
+TRUTH = [0.0, 0.4, 5.0, 5.3]
+ARMS = ["ada", "ben", "cy", "dot"]
+
+
+def line(n, slope=0.1, level=30.0, noise=0.0, pace=2.0):
+    rng = np.random.default_rng(0)
+    return [Look(i, slope * i + noise * rng.normal(), level, i / pace, (0, 1)) for i in range(4, n + 1)]
+
+
+def test_lines_meet_where_they_meet():
+    found = forecast(line(100))
+    assert (found.low, found.middle, found.high) == (300, 300, 300)
+    assert found.seconds == pytest.approx(100.0)
+    noisy = forecast(line(150, noise=0.5))
+    assert noisy.low <= noisy.middle <= noisy.high
+    assert 200 < noisy.low
+    assert noisy.high < 450
+
+
+def test_nothing_is_said_too_early_or_without_hope():
+    assert forecast([]) is None
+    assert forecast(line(6)) is None
+    assert forecast(line(100, slope=-0.1)) is None
+    assert forecast(line(100, slope=0.0)) is None
+    assert forecast(line(100, slope=1.0)) is None  # it is there already
+
+
+def fed(storage, seed, name="lab"):
+    """A campaign that was run to its stop."""
+    rng = np.random.default_rng(seed)
+    campaign = Campaign.create(name, ARMS, 2, storage=storage, stopping=RULE)
+    while tickets := campaign.ask(1):
+        campaign.tell(tickets[0], rng.normal(TRUTH[ARMS.index(tickets[0].arm)]))
+    return campaign
+
+
+def test_the_trace_is_what_the_clusterer_saw(storage):
+    home = open_storage(storage)
+    campaign = fed(home, 0)
+    trace = Trace("lab", home)
+    assert trace.catch_up() == 1.0
+    c = la.BanditClusterer(2, ARMS, stopping=RULE)
+    seen = {}
+    for row in sorted(trace_rows(campaign), key=lambda r: r["ticket"]):
+        c.tell(row["arm"], row["value"])
+        seen[c.n_samples] = (*c.evidence_and_threshold(), tuple(c.result().labels))
+    assert trace.looks[0].samples == 4
+    assert trace.looks[-1].samples == campaign.status().samples
+    assert [look.samples for look in trace.looks] == sorted({look.samples for look in trace.looks})
+    for look in trace.looks:
+        assert (look.evidence, look.threshold, look.labels) == seen[look.samples]
+    # in steps, and after a retraction, it is the same as at once
+    campaign.retract(3, "a slip")
+    trace.catch_up()
+    anew = Trace("lab", home)
+    steps = 0
+    while anew.catch_up(0.0) < 1.0:
+        steps += 1
+    assert steps > 10
+    assert trace.looks == anew.looks
+    assert trace.looks[-1].samples == campaign.status().samples
+
+
+def trace_rows(campaign):
+    import json
+
+    return [row for row in json.loads(campaign.export("json")) if row["value"] is not None]
+
+
+def test_half_way_the_forecast_is_of_the_right_size(tmp_path):
+    """Of thirty runs, looked at half-way, two thirds of the guesses are within a factor 1.5 of the stop.
+
+    Each of the runs is seeded: the test cannot fail by chance, only by a change.
+    """
+    home, good = open_storage(tmp_path / "runs.db"), 0
+    for seed in range(30):
+        campaign = fed(home, seed, f"run-{seed}")
+        trace = Trace(f"run-{seed}", home)
+        trace.catch_up()
+        stop = trace.looks[-1].samples
+        guess = forecast([look for look in trace.looks if look.samples <= stop / 2])
+        good += guess is not None and stop / 1.5 <= guess.middle <= stop * 1.5
+        assert campaign.status().stopped
+    assert good >= 20
+
+
+def test_the_view_has_the_library_s_numbers(storage):
+    home = open_storage(storage)
+    campaign = Campaign.create("lab", ARMS, 2, storage=home, stopping=RULE)
+    trace = Trace("lab", home)
+    empty = campaign_view(campaign, trace)
+    assert empty["words"]["known"] == "Nothing yet: 4 of 4 arms have no sample."
+    assert empty["arms"]["missing"] == ARMS
+    rng = np.random.default_rng(0)
+    arms = rng.choice(ARMS, 40)
+    campaign.add_many(list(arms), [rng.normal(TRUTH[ARMS.index(a)]) for a in arms], worker="me")
+    campaign.ask(2, worker="you")
+    view, result = campaign_view(campaign, trace), campaign.result()
+    assert view["arms"]["points"] == result.parameters.tolist()
+    for (low, high), (point,) in zip(view["arms"]["regions"], view["arms"]["points"], strict=True):
+        assert low < point < high
+    assert view["evidence"]["evidence"][-1] == result.evidence
+    assert view["progress"] == pytest.approx(result.evidence / result.threshold)
+    (u, v), (a, b) = result.witness.intra, result.witness.inter
+    assert view["words"]["doubt"] == f"{a} and {b} could still belong together, and {u} and {v} apart."
+    assert [s["number"] for s in view["recent"]] == list(range(40, 20, -1))
+    assert {t["worker"] for t in view["tickets"]} == {"you"}
+    assert view["dendrogram"]["cut"] > 0
