@@ -109,7 +109,10 @@ def run(seconds, connections=CONNECTIONS):
 
 def markdown(report):
     """The table of the page."""
-    lines = ["| request | connections | requests a second | median, ms | p99, ms | errors |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| request | connections | requests a second | median, ms | p99, ms | errors |",
+        "|---|---|---|---|---|---|",
+    ]
     lines += [
         f"| {r['kind']} | {r['connections']} | {r['rate']:,.0f} | {r['p50_ms']:.1f} | {r['p99_ms']:.1f} | {r['errors']} |"
         for r in report["rows"]
@@ -118,10 +121,15 @@ def markdown(report):
 
 
 def main(arguments=None):
+    """Measure, and keep the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one second each, and nothing is written")
     quick = parser.parse_args(arguments).quick
-    report = {"command": "python -m benchmarks.service", "machine": machine(), "seconds": 1.0 if quick else SECONDS}
+    report = {
+        "command": "python -m benchmarks.service",
+        "machine": machine(),
+        "seconds": 1.0 if quick else SECONDS,
+    }
     report["rows"] = run(report["seconds"])
     if quick:
         return

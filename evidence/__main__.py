@@ -4,7 +4,14 @@ service_crashes]``."""
 import sys
 from importlib import import_module
 
-PROOFS = ("psi_brute_force", "paper_figures", "error_rates", "lower_bound", "campaign_crashes", "service_crashes")
+PROOFS = (
+    "psi_brute_force",
+    "paper_figures",
+    "error_rates",
+    "lower_bound",
+    "campaign_crashes",
+    "service_crashes",
+)
 
 for name in sys.argv[1:] or PROOFS:
     if name not in PROOFS:

@@ -1,8 +1,9 @@
 """The service killed at random moments under load, on SQLite and PostgreSQL: ``python -m evidence.service_crashes``.
 
-In each round eight clients ask, tell and add over HTTP until 5,000 samples are acknowledged, while the service is killed (kill -9) and started
-again. The clients know nothing of it: they send again what was not answered. Then every sample that was acknowledged has to be in the campaign
-exactly once with its value, nothing else may be there, no ticket may have gone to two clients, and the state has to equal a replay of the log.
+In each round eight clients ask, tell and add over HTTP until 5,000 samples are acknowledged, while the service is killed (kill -9)
+and started again. The clients know nothing of it: they send again what was not answered. Then every sample that was acknowledged has
+to be in the campaign exactly once with its value, nothing else may be there, no ticket may have gone to two clients, and the state
+has to equal a replay of the log.
 """
 
 import argparse
@@ -71,7 +72,8 @@ def load(storage, seed, tells=TELLS, clients=CLIENTS):
     rng, tally, kills, began = np.random.default_rng([7, seed]), Tally(), 0, time.perf_counter()
     with Service(storage) as service:
         running = [
-            threading.Thread(target=work, args=(number, seed, service.url, tally, tells)) for number in range(clients)
+            threading.Thread(target=work, args=(number, seed, service.url, tally, tells))
+            for number in range(clients)
         ]
         for thread in running:
             thread.start()
@@ -102,7 +104,13 @@ def load(storage, seed, tells=TELLS, clients=CLIENTS):
             wrong.append(f"doctor: {checkup.difference}")
         if not status.samples == len(stored) == checkup.samples:
             wrong.append(f"{status.samples} samples are counted and {len(stored)} are stored")
-    return {"seed": seed, "wrong": wrong, "samples": len(stored), "kills": kills, "seconds": round(seconds, 1)}
+    return {
+        "seed": seed,
+        "wrong": wrong,
+        "samples": len(stored),
+        "kills": kills,
+        "seconds": round(seconds, 1),
+    }
 
 
 def main(arguments=None):

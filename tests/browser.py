@@ -5,7 +5,6 @@ import os
 import shutil
 
 import pytest
-
 from tests.postgres import required
 
 

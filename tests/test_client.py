@@ -6,12 +6,12 @@ import threading
 
 import numpy as np
 import pytest
+from tests.service_thread import local_service
 
 import linkarms as la
 from linkarms.campaign import Campaign
 from linkarms.client import Client
 from linkarms.server import Access
-from tests.service_thread import local_service
 
 ARMS = ["ada", "ben", "cy"]
 RULE = la.stopping.Paper(theta=(-10, 10))
@@ -133,7 +133,9 @@ class Cutter:
     @staticmethod
     def _whole(data):
         head, _, body = data.partition(b"\r\n\r\n")
-        length = [line.split(b":")[1] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")]
+        length = [
+            line.split(b":")[1] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")
+        ]
         return len(body) >= int(length[0]) if length else True
 
     def close(self):
@@ -142,7 +144,12 @@ class Cutter:
 
 def test_an_answer_that_was_lost_is_asked_for_again_and_counted_once(pair):
     client, campaign = pair
-    for request in (lambda c: c.ask(2), lambda c: c.add("ada", 1.0), lambda c: c.tell(1, 0.5), lambda c: c.release(2)):
+    for request in (
+        lambda c: c.ask(2),
+        lambda c: c.add("ada", 1.0),
+        lambda c: c.tell(1, 0.5),
+        lambda c: c.release(2),
+    ):
         before = campaign.status().version
         cutter = Cutter(int(client.url.rpartition(":")[2]), 2)
         with Client("lab", cutter.url, patience=20) as far:

@@ -7,12 +7,12 @@ from pathlib import Path
 import httpx
 import numpy as np
 import pytest
-
-import linkarms as la
-from linkarms.campaign import Campaign
 from tests.browser import browser
 from tests.service_process import Service
 from tests.test_service_access import READ, WRITE
+
+import linkarms as la
+from linkarms.campaign import Campaign
 
 TRUTH = {"ada": 0.0, "ben": 0.4, "cy": 5.0, "dot": 5.3}
 #: Where the pictures of the README are kept; set LINKARMS_SCREENSHOTS=docs/images to make them anew.
@@ -29,7 +29,9 @@ class Watched:
         self.page = self.context.new_page()
         self.page.set_default_timeout(90_000)  # the first campaign may wait for the compiler
         self.said, self.hosts = [], set()
-        self.page.on("console", lambda m: self.said.append(m.text) if m.type in ("error", "warning") else None)
+        self.page.on(
+            "console", lambda m: self.said.append(m.text) if m.type in ("error", "warning") else None
+        )
         self.page.on("pageerror", lambda e: self.said.append(str(e)))
         self.page.on("request", lambda r: self.hosts.add(httpx.URL(r.url).netloc.decode()))
         self.service = service
@@ -53,7 +55,9 @@ def serious(page):
     # axe is put into the page by the browser itself, which the page's policy does not concern
     found = Axe().run(page).response["violations"]
     return [
-        f"{v['id']}: {v['help']} {[n['target'] for n in v['nodes']]}" for v in found if v["impact"] in ("serious", "critical")
+        f"{v['id']}: {v['help']} {[n['target'] for n in v['nodes']]}"
+        for v in found
+        if v["impact"] in ("serious", "critical")
     ]
 
 
@@ -154,12 +158,19 @@ def clusters_shown(page):
     if not page.locator("details[open]").count():
         page.get_by_text("As a table", exact=True).click()
     rows = page.locator("details table tbody tr")
-    return {row.locator("td").nth(0).inner_text(): row.locator("td").nth(1).inner_text() for row in rows.all()}
+    return {
+        row.locator("td").nth(0).inner_text(): row.locator("td").nth(1).inner_text() for row in rows.all()
+    }
 
 
 def test_names_with_html_are_text(chrome, tmp_path):
     storage = tmp_path / "runs.db"
-    nasty = ["<img src=x onerror=\"document.title='hit'\">", "<script>document.title='hit'</script>", "b&amp;", "c"]
+    nasty = [
+        "<img src=x onerror=\"document.title='hit'\">",
+        "<script>document.title='hit'</script>",
+        "b&amp;",
+        "c",
+    ]
     campaign = make(storage, arms=nasty)
     campaign.add_many(nasty, [0.0, 0.1, 5.0, 5.1], worker="<b>me</b>")
     campaign.ask(2, worker="<i>you</i>")

@@ -15,7 +15,9 @@ C = 5.0
 
 def test_gaussian_intervals_have_a_closed_form():
     counts, delta = np.array([1, 7, 400]), 0.05
-    radii = confidence_radii(resolve("gaussian", 3, 1), counts, [[0.0], [1.0], [-2.0]], [[1.0], [-1.0]], delta)
+    radii = confidence_radii(
+        resolve("gaussian", 3, 1), counts, [[0.0], [1.0], [-2.0]], [[1.0], [-1.0]], delta
+    )
     expected = np.sqrt(2 * (counts + C) / counts**2 * (np.log(3 / delta) + 0.5 * np.log1p(counts / C)))
     np.testing.assert_allclose(radii, np.column_stack([expected, expected]), rtol=1e-9)
 
@@ -47,7 +49,10 @@ def gamma_poisson(lam, n, s):
 
 @pytest.mark.parametrize(
     ("family", "evidence", "n", "s", "ends"),
-    [("bernoulli", beta_binomial, 40, 11, (1e-9, 1 - 1e-9)), ("poisson", gamma_poisson, 12, 30, (1e-9, 100.0))],
+    [
+        ("bernoulli", beta_binomial, 40, 11, (1e-9, 1 - 1e-9)),
+        ("poisson", gamma_poisson, 12, 30, (1e-9, 100.0)),
+    ],
 )
 def test_counts_against_scipy(family, evidence, n, s, ends):
     level = math.log(2 / 0.05)
@@ -67,12 +72,16 @@ def test_regions_end_at_the_domain_and_follow_the_simplex():
     # two categories are one coin
     families = resolve(la.families.Categorical(2), 2, 2)
     coin = confidence_radii(resolve("bernoulli", 2, 1), [40, 40], [[0.3], [0.3]], [[1.0], [-1.0]], 0.05)
-    pair = confidence_radii(families, [40, 40], [[0.3, 0.7]] * 2, [[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]], 0.05)
+    pair = confidence_radii(
+        families, [40, 40], [[0.3, 0.7]] * 2, [[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]], 0.05
+    )
     np.testing.assert_allclose(pair[0], [coin[0, 0], coin[0, 1], 0.0], rtol=1e-6)
 
 
 def test_waiting_times_by_rate_and_by_mean_are_the_same_region():
-    by_rate = confidence_radii(resolve("exponential", 2, 1), [20, 20], [[0.5], [0.5]], [[1.0], [-1.0]], 0.05)[0]
+    by_rate = confidence_radii(resolve("exponential", 2, 1), [20, 20], [[0.5], [0.5]], [[1.0], [-1.0]], 0.05)[
+        0
+    ]
     mean = la.families.Exponential("mean")
     by_mean = confidence_radii(resolve(mean, 2, 1), [20, 20], [[0.5], [0.5]], [[1.0], [-1.0]], 0.05)[0]
     assert 1 / (2.0 + by_rate[0]) == pytest.approx(0.5 - by_mean[1], rel=1e-6)

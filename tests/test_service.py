@@ -8,11 +8,11 @@ import time
 import httpx
 import numpy as np
 import pytest
+from tests.service_process import Service
+from tests.service_thread import local_service
 
 import linkarms as la
 from linkarms.campaign import LIMITS, Campaign
-from tests.service_process import Service
-from tests.service_thread import local_service
 
 COFFEE = {
     "name": "coffee",
@@ -97,12 +97,27 @@ def test_release_retract_add_history_and_export(coffee):
 
 
 def test_families_and_rules_in_json(service):
-    body = COFFEE | {"family": {"name": "gamma", "shape": 2.0}, "stopping": {"name": "paper", "theta": [0.1, 9]}}
+    body = COFFEE | {
+        "family": {"name": "gamma", "shape": 2.0},
+        "stopping": {"name": "paper", "theta": [0.1, 9]},
+    }
     assert service.post("/api/v1/campaigns", json=body).status_code == 201
     campaign = Campaign.open("coffee", service.storage)
     assert campaign.overview().families.families[0] == la.families.Gamma(2.0)
-    mixed = [{"name": "gaussian", "covariance": 4.0}, "gaussian", {"name": "bounded", "low": 0, "high": 1}, "gaussian"]
-    body = COFFEE | {"name": "mixed", "family": mixed, "n_features": 1, "lease": 60, "seed": 3, "sampling": "ebc"}
+    mixed = [
+        {"name": "gaussian", "covariance": 4.0},
+        "gaussian",
+        {"name": "bounded", "low": 0, "high": 1},
+        "gaussian",
+    ]
+    body = COFFEE | {
+        "name": "mixed",
+        "family": mixed,
+        "n_features": 1,
+        "lease": 60,
+        "seed": 3,
+        "sampling": "ebc",
+    }
     made = service.post("/api/v1/campaigns", json=body)
     assert made.status_code == 201, made.text
     assert made.json()["sampling"] == "ebc"
@@ -143,7 +158,11 @@ def test_the_library_s_errors_keep_their_words_and_get_their_status(coffee):
     tell = lambda **sample: coffee.post(f"{HERE}/tell", json={"samples": [sample]})  # noqa: E731
     problem(tell(ticket=7, value=1.0), 404, "there is no ticket 7")
     problem(coffee.post(f"{HERE}/ask", json={"n": LIMITS.batch + 1}), 413, "too much at once")
-    problem(coffee.post(f"{HERE}/add", json={"samples": [{"arm": "eve", "value": 1}]}), 422, "there is no arm 'eve'")
+    problem(
+        coffee.post(f"{HERE}/add", json={"samples": [{"arm": "eve", "value": 1}]}),
+        422,
+        "there is no arm 'eve'",
+    )
     problem(coffee.post(f"{HERE}/add", json={"samples": [{"arm": "ada", "value": [1, 2]}]}), 422, "ada")
     assert stored(coffee) == before
     (ticket,) = coffee.post(f"{HERE}/ask", json={}).json()["tickets"]
@@ -185,7 +204,9 @@ def test_not_finite_settings_are_refused(service):
     answer = service.post("/api/v1/campaigns", content=body, headers={"content-type": "application/json"})
     problem(answer, 422, "finite")
     # a form of another site cannot send JSON as such
-    answer = service.post("/api/v1/campaigns", content=json.dumps(COFFEE), headers={"content-type": "text/plain"})
+    answer = service.post(
+        "/api/v1/campaigns", content=json.dumps(COFFEE), headers={"content-type": "text/plain"}
+    )
     problem(answer, 422, "")
     assert stored(service) == ""
 
@@ -213,7 +234,7 @@ def test_health_metrics_schema_and_page(coffee):
     assert "HTTPValidationError" not in json.dumps(schema)
     assert schema["components"]["schemas"]["Create"]["example"] == COFFEE | {"delta": 0.05}
     page = coffee.get("/")
-    assert "<script type=\"module\" src=\"/static/app.js\">" in page.text
+    assert '<script type="module" src="/static/app.js">' in page.text
     assert page.text.count("<script") == 1
     assert coffee.get("/static/app.js").headers["cache-control"] == "no-cache"
 

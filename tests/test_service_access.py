@@ -6,15 +6,15 @@ import stat
 import subprocess
 
 import pytest
+from tests.service_process import Service
+from tests.service_thread import local_service
+from tests.test_service import COFFEE, HERE, problem, stored
 
 import linkarms as la
 from linkarms.campaign import Campaign
 from linkarms.server import Access, serve
 from linkarms.server._access import COOKIE, read_tokens
 from linkarms.server._guard import MAX_BODY
-from tests.service_process import Service
-from tests.service_thread import local_service
-from tests.test_service import COFFEE, HERE, problem, stored
 
 READ, WRITE = "read-token-0123456789", "write-token-0123456789"
 ACCESS = Access.from_tokens({READ: "read", WRITE: "write"})
@@ -79,7 +79,14 @@ def test_cookies_cannot_be_made_up(monkeypatch):
     cookie = ACCESS.cookie(READ)
     assert ACCESS.role_of_cookie(cookie) == "read"
     until, who, proof = cookie.split(".")
-    for forged in (f"{int(until) + 9}.{who}.{proof}", f"{until}.{who}.{proof[:-1]}", proof, "", "a.b.c", f"9.{who}.é"):
+    for forged in (
+        f"{int(until) + 9}.{who}.{proof}",
+        f"{until}.{who}.{proof[:-1]}",
+        proof,
+        "",
+        "a.b.c",
+        f"9.{who}.é",
+    ):
         assert ACCESS.role_of_cookie(forged) is None
     assert Access.from_tokens({WRITE: "write"}).role_of_cookie(cookie) is None
     # another process that knows the token takes it; after twelve hours nobody does
@@ -91,7 +98,9 @@ def test_cookies_cannot_be_made_up(monkeypatch):
     assert COOKIE == "linkarms_session"
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "[", "localhost@evil.example:1"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "[", "localhost@evil.example:1"]
+)
 def test_a_foreign_host_is_refused(open_service, host):
     before = stored(open_service)
     problem(open_service.get("/api/v1/campaigns", headers={"host": host}), 403, "Host")
@@ -111,11 +120,21 @@ def test_no_host_at_all_is_refused(open_service):
 def test_a_foreign_origin_is_refused(open_service):
     before = stored(open_service)
     own = f"127.0.0.1:{open_service.port}"
-    foreign = ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost", f"file://{own}", f"http://x@{own}", ""]
+    foreign = [
+        "http://evil.example",
+        "null",
+        "http://127.0.0.1:1",
+        "http://localhost",
+        f"file://{own}",
+        f"http://x@{own}",
+        "",
+    ]
     for origin in foreign:
         problem(open_service.post(f"{HERE}/ask", json={}, headers={"origin": origin}), 403, "other origins")
     for site in ("cross-site", "same-site"):
-        problem(open_service.post(f"{HERE}/ask", json={}, headers={"sec-fetch-site": site}), 403, "other origins")
+        problem(
+            open_service.post(f"{HERE}/ask", json={}, headers={"sec-fetch-site": site}), 403, "other origins"
+        )
     assert stored(open_service) == before
     own_page = {"origin": f"http://{own}", "sec-fetch-site": "same-origin"}
     answer = open_service.post(f"{HERE}/ask", json={}, headers=own_page)
@@ -140,7 +159,9 @@ def test_every_answer_carries_the_safe_headers(open_service):
 def test_bodies_are_limited(open_service):
     before = stored(open_service)
     json_type = {"content-type": "application/json"}
-    problem(open_service.post(f"{HERE}/add", content=b" " * (MAX_BODY + 1), headers=json_type), 413, "larger than")
+    problem(
+        open_service.post(f"{HERE}/add", content=b" " * (MAX_BODY + 1), headers=json_type), 413, "larger than"
+    )
     chunks = (b" " * 2**20 for _ in range(MAX_BODY // 2**20 + 2))
     problem(open_service.post(f"{HERE}/add", content=chunks, headers=json_type), 413, "larger than")
     assert stored(open_service) == before
@@ -158,7 +179,12 @@ def test_token_files(tmp_path):
         read_tokens(path)
     path.chmod(stat.S_IRUSR | stat.S_IWUSR)
     assert read_tokens(path) == {READ: "read", WRITE: "write"}
-    for text, words in [("", "no token"), ("admin abc", "line 1"), (f"read {READ} x", "line 1"), (f"read {READ}\n" * 2, "line 2")]:
+    for text, words in [
+        ("", "no token"),
+        ("admin abc", "line 1"),
+        (f"read {READ} x", "line 1"),
+        (f"read {READ}\n" * 2, "line 2"),
+    ]:
         path.write_text(text)
         with pytest.raises(la.errors.InvalidInput, match=words):
             read_tokens(path)
@@ -193,9 +219,9 @@ def test_off_loopback_with_tokens_and_tls(tmp_path):
     tokens, cert, key = tmp_path / "tokens", tmp_path / "cert.pem", tmp_path / "key.pem"
     tokens.write_text(f"write {WRITE}\n")
     tokens.chmod(0o600)
+    words = "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=lab.example -addext subjectAltName=IP:127.0.0.1"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, "-days", "1"]
-        + ["-subj", "/CN=lab.example", "-addext", "subjectAltName=IP:127.0.0.1"],
+        [*words.split(), "-keyout", key, "-out", cert],
         check=True,
         capture_output=True,
     )
@@ -204,8 +230,17 @@ def test_off_loopback_with_tokens_and_tls(tmp_path):
     import httpx
 
     service = Service(
-        tmp_path / "runs.db", "--host", "0.0.0.0", "--token-file", str(tokens), "--tls-cert", str(cert), "--tls-key", str(key),
-        "--allow-host", "lab.example",
+        tmp_path / "runs.db",
+        "--host",
+        "0.0.0.0",
+        "--token-file",
+        str(tokens),
+        "--tls-cert",
+        str(cert),
+        "--tls-key",
+        str(key),
+        "--allow-host",
+        "lab.example",
     )
     service.start(wait=False)
     try:

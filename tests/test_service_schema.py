@@ -13,10 +13,10 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-
-from linkarms.campaign import Campaign
 from tests.service_thread import local_service
 from tests.test_service import COFFEE
+
+from linkarms.campaign import Campaign
 
 CHECKS = [
     not_a_server_error,
@@ -47,7 +47,9 @@ def explore(operation, mode, base, seen):
     seed(7)(BOUNDED(given(case=operation.as_strategy(generation_mode=mode))(check)))()
 
 
-@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["positive", "negative"])
+@pytest.mark.parametrize(
+    "mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["positive", "negative"]
+)
 def test_no_surprise_for_whatever_is_sent(tmp_path, mode):
     seen = set()
     with local_service(tmp_path / "runs.db") as service:

@@ -11,10 +11,10 @@ import ssl
 import threading
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 import numpy as np
@@ -36,6 +36,7 @@ _KINDS = {
     if name[0].isupper()
 }
 _PAGE = 10_000
+T = TypeVar("T")
 
 
 class Client:
@@ -59,7 +60,13 @@ class Client:
     """
 
     def __init__(
-        self, name: str, url: str = _URL, *, token: str | None = None, patience: float = 60.0, timeout: float = 120.0
+        self,
+        name: str,
+        url: str = _URL,
+        *,
+        token: str | None = None,
+        patience: float = 60.0,
+        timeout: float = 120.0,
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -70,26 +77,41 @@ class Client:
 
     @classmethod
     def create(
-        cls, name: str, arms: Sequence[str], n_clusters: int, *, url: str = _URL, token: str | None = None, **settings: Any
+        cls,
+        name: str,
+        arms: Sequence[str],
+        n_clusters: int,
+        *,
+        url: str = _URL,
+        token: str | None = None,
+        **settings: Any,
     ) -> Client:
         """Start a campaign; ``settings`` as for `linkarms.campaign.Campaign.create`, families and rules as names or objects."""
         self = cls(name, url, token=token)
         body = {"name": name, "arms": list(arms), "n_clusters": n_clusters}
         body |= {key: _plain(value) for key, value in settings.items()}
-        self._request("POST", "/campaigns", body, once=True)
-        return self
+        return self._first(lambda: self._request("POST", "/campaigns", body, once=True))
 
     @classmethod
     def open(cls, name: str, url: str = _URL, *, token: str | None = None) -> Client:
         """Go on with a campaign; `NotFound` if there is none of this name."""
         self = cls(name, url, token=token)
-        self.status()
+        return self._first(self.status)
+
+    def _first(self, request: Callable[[], object]) -> Client:
+        """Itself, if the first request succeeds; no connection is left behind otherwise."""
+        try:
+            request()
+        except BaseException:
+            self.close()
+            raise
         return self
 
     @staticmethod
     def names(url: str = _URL, *, token: str | None = None) -> list[str]:
         """The names of the campaigns."""
-        found = Client("any", url, token=token)._request("GET", "/campaigns")
+        with Client("any", url, token=token) as client:
+            found = client._request("GET", "/campaigns")
         return [str(campaign["name"]) for campaign in found["campaigns"]]
 
     def close(self) -> None:
@@ -125,20 +147,31 @@ class Client:
         """Store the samples of several tickets: all of them or none."""
         numbers = [t.id if isinstance(t, Ticket) else t for t in tickets]
         if len(numbers) != len(values):
-            raise InvalidInput(f"there are {len(numbers)} tickets and {len(values)} values; give one value for each")
+            raise InvalidInput(
+                f"there are {len(numbers)} tickets and {len(values)} values; give one value for each"
+            )
         samples = [{"ticket": t, "value": _value(v)} for t, v in zip(numbers, values, strict=True)]
         return self._receipts("/tell", {"samples": samples, "key": key})
 
-    def add(self, arm: str, value: ArrayLike, *, worker: str | None = None, key: str | None = None) -> Receipt:
+    def add(
+        self, arm: str, value: ArrayLike, *, worker: str | None = None, key: str | None = None
+    ) -> Receipt:
         """Store a sample that nobody asked for."""
         return self.add_many([arm], [value], worker=worker, key=key)[0]
 
     def add_many(
-        self, arms: Sequence[str], values: Sequence[ArrayLike], *, worker: str | None = None, key: str | None = None
+        self,
+        arms: Sequence[str],
+        values: Sequence[ArrayLike],
+        *,
+        worker: str | None = None,
+        key: str | None = None,
     ) -> list[Receipt]:
         """Store samples that nobody asked for: all of them or none."""
         if len(arms) != len(values):
-            raise InvalidInput(f"there are {len(arms)} arms and {len(values)} values; give one value for each")
+            raise InvalidInput(
+                f"there are {len(arms)} arms and {len(values)} values; give one value for each"
+            )
         samples = [{"arm": arm, "value": _value(v)} for arm, v in zip(arms, values, strict=True)]
         return self._receipts("/add", {"samples": samples, "worker": worker, "key": key or _new_key()})
 
@@ -191,7 +224,9 @@ class Client:
     def _campaign(self, method: str, path: str, body: Any = None) -> Any:
         return self._request(method, f"/campaigns/{quote(self.name, safe='')}{path}", body)
 
-    def _request(self, method: str, path: str, body: Any = None, *, once: bool = False, raw: bool = False) -> Any:
+    def _request(
+        self, method: str, path: str, body: Any = None, *, once: bool = False, raw: bool = False
+    ) -> Any:
         """Send a request, again and again if need be; ``once``: not after it may have arrived."""
         try:
             content = None if body is None else json.dumps(body, allow_nan=False).encode()
@@ -207,7 +242,9 @@ class Client:
                 again = status in _AGAIN
             except (OSError, http.client.HTTPException, ssl.SSLError) as error:
                 self.close()
-                problem = ServiceError(f"{self.url}: the service cannot be reached ({error}); start it, or mend the address")
+                problem = ServiceError(
+                    f"{self.url}: the service cannot be reached ({error}); start it, or mend the address"
+                )
                 problem.__cause__ = error
                 again = not once or isinstance(error, (ConnectionRefusedError, socket.gaierror))
             if not again or time.monotonic() + pause > end:
@@ -250,7 +287,7 @@ def _plain(value: Any) -> Any:
     return value.to_dict() if hasattr(value, "to_dict") else value
 
 
-def _record(kind: Any, data: dict[str, Any]) -> Any:
+def _record(kind: type[T], data: dict[str, Any]) -> T:
     """A record of the library from its JSON; times come back as datetimes."""
     times = ("expires_at", "told_at", "created_at", "updated_at", "at")
     return kind(**{k: datetime.fromisoformat(v) if k in times else v for k, v in data.items()})
@@ -262,14 +299,16 @@ def _result(data: dict[str, Any]) -> Result:
     if np.isnan(parameters).any():
         parameters = np.ma.masked_invalid(parameters)
     pair = data["witness"]
-    infinite = {key: math.inf if data[key] is None else data[key] for key in ("evidence", "threshold")}
+    levels: dict[str, Any] = {
+        key: math.inf if data[key] is None else data[key] for key in ("evidence", "threshold")
+    }
     return Result(
         labels=np.array(data["labels"], dtype=np.int64),
         arms=tuple(data["arms"]),
         pulls=np.array(data["pulls"], dtype=np.int64),
         parameters=parameters,
         witness=None if pair is None else Witness(tuple(pair["intra"]), tuple(pair["inter"])),
-        **infinite,
+        **levels,
         **{key: data[key] for key in ("stopped", "delta", "samples", "reason", "ambiguous")},
     )
 

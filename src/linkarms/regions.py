@@ -1,8 +1,8 @@
 """Confidence regions of the arms' parameters, valid at all times together.
 
 The region of an arm is where the centred mixture of ``families/_evidence.py`` does not speak against a value: ``l(lam) < log(M / delta)``.
-Since ``exp(l)`` is a martingale of mean one at the truth, Ville's inequality and a union bound over the arms give: with probability at least
-``1 - delta`` every arm's parameter lies in its region at every moment, however arms were chosen and whenever one looks.
+Since ``exp(l)`` is a martingale of mean one at the truth, Ville's inequality and a union bound over the arms give: with probability at
+least ``1 - delta`` every arm's parameter lies in its region at every moment, however arms were chosen and whenever one looks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,15 @@ _HALVINGS = 50
 
 @kernel
 def _radius(
-    model: Model, m: int, n: float, mean: Array, center: Array, step: Array, most: float, level: float, c: float
+    model: Model,
+    m: int,
+    n: float,
+    mean: Array,
+    center: Array,
+    step: Array,
+    most: float,
+    level: float,
+    c: float,
 ) -> float:
     """How far one can go from ``center`` along ``step`` until the evidence reaches ``level``, at most ``most``."""
     point = center.copy()
@@ -54,7 +62,14 @@ def _radius(
 
 @kernel
 def _fill_radii(
-    model: Model, counts: Array, means: Array, steps: Array, domain: Array, level: float, c: float, radii: Array
+    model: Model,
+    counts: Array,
+    means: Array,
+    steps: Array,
+    domain: Array,
+    level: float,
+    c: float,
+    radii: Array,
 ) -> None:
     """``radii[m, k]`` along ``steps[k]`` from the estimate of arm ``m``; NaN without a sample."""
     d = means.shape[1]
@@ -79,7 +94,9 @@ def _fill_radii(
                     most = min(most, (domain[m, i, 1] - center[i]) / step[i] * (1.0 - 1e-9))
                 elif step[i] < 0.0:
                     most = min(most, (domain[m, i, 0] - center[i]) / step[i] * (1.0 - 1e-9))
-            radii[m, k] = _radius(model, m, counts[m], means[m], center, step, most, level, c) if most > 0.0 else 0.0
+            radii[m, k] = (
+                _radius(model, m, counts[m], means[m], center, step, most, level, c) if most > 0.0 else 0.0
+            )
 
 
 def confidence_radii(

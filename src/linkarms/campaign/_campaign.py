@@ -273,7 +273,9 @@ class Campaign:
     def overview(self, recent: int = 20, tickets: int = 100) -> Overview:
         """Status, result, the newest samples and the open tickets, in one consistent look; for a page that shows them."""
         with self._look() as (run, reader):
-            return overview(run, reader, check_integer("recent", recent, 0), check_integer("tickets", tickets, 0))
+            return overview(
+                run, reader, check_integer("recent", recent, 0), check_integer("tickets", tickets, 0)
+            )
 
     def history(self, after: int = 0, limit: int | None = None) -> list[Event]:
         """The log from entry ``after + 1`` on, at most ``limit`` entries."""

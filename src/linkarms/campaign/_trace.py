@@ -76,7 +76,9 @@ class Trace:
 
     def _forget(self) -> None:
         self._run: Run | None = None
-        self._seen, self._next, self._at, self._skip = 0, 0, 0.0, set[int]()
+        #: Entries that are replayed, and entries among which all retractions are known.
+        self._seen, self._known = 0, 0
+        self._next, self._at, self._skip = 0, 0.0, set[int]()
         self._looks: list[Look] = []
         self._last: Look | None = None
 
@@ -90,11 +92,11 @@ class Trace:
         """Replay what is new, for about so long; the part of the log that is done, 1.0 if all is."""
         with self._lock, self.storage.read(self.name) as reader:
             version = reader.head.version
-            fresh = reader.entries(self._seen, ("retract",)) if self._run is not None else iter(())
-            if self._seen > version or any(True for _ in fresh):
+            if self._known > version or any(True for _ in reader.entries(self._known, ("retract",))):
                 self._forget()
             if self._run is None:
                 self._run, self._skip = Run(reader.head.config), retracted(reader)
+            self._known = version
             end, done = time.monotonic() + seconds, 1.0
             for entry in reader.entries(self._seen, ("tell", "add")):
                 for ticket, arm, value in json.loads(entry.body)["samples"]:

@@ -15,13 +15,15 @@ __all__ = ["serve"]
 Host = Annotated[str, typer.Option(help="The address to listen on. Off loopback tokens and TLS are needed.")]
 Port = Annotated[int, typer.Option(help="The port; 0 takes a free one.")]
 TokenFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Lines `read TOKEN` and `write TOKEN`.", show_default=False)
+    Path | None,
+    typer.Option(metavar="FILE", help="Lines `read TOKEN` and `write TOKEN`.", show_default=False),
 ]
 Cert = Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate in PEM.", show_default=False)]
 KeyFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Its key in PEM.", show_default=False)]
 Proxy = Annotated[bool, typer.Option("--behind-proxy", help="A proxy in front speaks TLS with the world.")]
 AllowHost = Annotated[
-    list[str] | None, typer.Option(metavar="NAME", help="A name under which the service is reached; may be repeated.")
+    list[str] | None,
+    typer.Option(metavar="NAME", help="A name under which the service is reached; may be repeated."),
 ]
 
 

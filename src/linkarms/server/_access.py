@@ -98,7 +98,13 @@ class Access:
     @property
     def cookie_settings(self) -> dict[str, object]:
         """How the cookie is set: no script sees it, and no other site sends it."""
-        return {"httponly": True, "samesite": "strict", "secure": self.secure, "path": "/", "max_age": _SESSION}
+        return {
+            "httponly": True,
+            "samesite": "strict",
+            "secure": self.secure,
+            "path": "/",
+            "max_age": _SESSION,
+        }
 
 
 def read_tokens(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -107,7 +113,9 @@ def read_tokens(path: str | os.PathLike[str]) -> dict[str, str]:
     try:
         mode, text = file.stat().st_mode, file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{file}: the tokens cannot be read: {getattr(error, 'strerror', error)}") from error
+        raise InvalidInput(
+            f"{file}: the tokens cannot be read: {getattr(error, 'strerror', error)}"
+        ) from error
     if mode & 0o007:
         raise InvalidInput(f"{file}: everybody on this machine can read the tokens; run: chmod 600 {file}")
     tokens: dict[str, str] = {}
@@ -118,7 +126,9 @@ def read_tokens(path: str | os.PathLike[str]) -> dict[str, str]:
         if len(words) != 2 or words[0] not in ROLES:
             raise InvalidInput(f"{file}, line {number}: write `read TOKEN` or `write TOKEN`")
         if words[1] in tokens:
-            raise InvalidInput(f"{file}, line {number}: this token is there already; give each a line of its own")
+            raise InvalidInput(
+                f"{file}, line {number}: this token is there already; give each a line of its own"
+            )
         tokens[words[1]] = words[0]
     if not tokens:
         raise InvalidInput(f"{file}: there is no token; write lines like `write TOKEN`")
@@ -130,4 +140,6 @@ def _hash(token: str) -> bytes:
 
 
 def _sign(secret: bytes, text: str) -> str:
-    return hmac.new(secret, b"linkarms session " + text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+    return hmac.new(
+        secret, b"linkarms session " + text.encode("utf-8", "replace"), hashlib.sha256
+    ).hexdigest()

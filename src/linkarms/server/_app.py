@@ -25,7 +25,9 @@ from linkarms.server._routes import campaign_routes
 __all__ = ["create_app"]
 
 _STATIC = Path(__file__).parent / "static"
-_ABOUT = "Campaigns of linkarms over HTTP. Errors are problem+json; tokens go into `Authorization: Bearer TOKEN`."
+_ABOUT = (
+    "Campaigns of linkarms over HTTP. Errors are problem+json; tokens go into `Authorization: Bearer TOKEN`."
+)
 
 
 class _Files(StaticFiles):
@@ -66,7 +68,12 @@ def create_app(storage: StorageLike = "sqlite:///linkarms.db", access: Access | 
         home.close()
 
     app = FastAPI(
-        title="linkarms", version=__version__, description=_ABOUT, docs_url=None, redoc_url=None, lifespan=life
+        title="linkarms",
+        version=__version__,
+        description=_ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=life,
     )
     app.state.live, app.state.home = live, home
     install(app)
@@ -111,7 +118,9 @@ def _service_routes(home: Home, live: Live, metrics: Metrics, access: Access) ->
         """Exchange a token for a cookie that no script can read; the page uses it, since server-sent events carry no header."""
         role = access.role(body.token)
         if role is None:
-            return problem(401, "there is no such token; ask whoever runs the service", {"WWW-Authenticate": "Bearer"})
+            return problem(
+                401, "there is no such token; ask whoever runs the service", {"WWW-Authenticate": "Bearer"}
+            )
         if access.roles:
             response.set_cookie(COOKIE, access.cookie(body.token), **access.cookie_settings)  # type: ignore[arg-type]
         return {"role": role, "tokens": bool(access.roles)}

@@ -37,9 +37,9 @@ class Forecast:
 def forecast(looks: Sequence[Look]) -> Forecast | None:
     """Follow evidence and threshold along straight lines to where they meet.
 
-    The evidence grows like ``psi`` times the samples and the threshold like their logarithm, so that over a stretch the difference of both is
-    nearly a line in the samples. Lines through the last half, third and two thirds of the run give three guesses. None where it is too early
-    to say, or where the evidence does not catch up.
+    The evidence grows like ``psi`` times the samples and the threshold like their logarithm, so that over a stretch the difference of
+    both is nearly a line in the samples. Lines through the last third, half and two thirds of the run give three guesses. None where it
+    is too early to say, or where the evidence does not catch up.
 
     Parameters
     ----------
@@ -62,7 +62,9 @@ def forecast(looks: Sequence[Look]) -> Forecast | None:
     half = int(np.searchsorted(samples, now / 2))
     seconds = looks[-1].at - looks[half].at
     pace = (now - samples[half]) / seconds if seconds > 0.0 else 0.0
-    return Forecast(round(low), round(middle), round(high), float((middle - now) / pace) if pace > 0.0 else None)
+    return Forecast(
+        round(low), round(middle), round(high), float((middle - now) / pace) if pace > 0.0 else None
+    )
 
 
 def _meeting(samples: NDArray[np.float64], gap: NDArray[np.float64], start: float) -> float | None:

@@ -64,7 +64,6 @@ class Guard:
             await refusal(scope, receive, answer)
         else:
 
-
             async def unless_too_large(message: Message) -> None:
                 if not body.over:  # whatever the application made of a body that was cut off is not sent
                     await answer(message)
@@ -78,7 +77,9 @@ class Guard:
         host = headers.get("host", "")
         if _name(f"//{host}") not in self.access.hosts:
             return problem(
-                403, "this service does not answer under this Host; start it with --allow-host NAME", kind="foreign-host"
+                403,
+                "this service does not answer under this Host; start it with --allow-host NAME",
+                kind="foreign-host",
             )
         origin = headers.get("origin")
         foreign = origin is not None and not _same(origin, host)
@@ -102,7 +103,9 @@ class Guard:
             )
         needed = "read" if scope["method"] in ("GET", "HEAD") else "write"
         if ROLES.index(role) < ROLES.index(needed):
-            return problem(403, f"this token may only {role}; use one with the role {needed}", kind="wrong-role")
+            return problem(
+                403, f"this token may only {role}; use one with the role {needed}", kind="wrong-role"
+            )
         return None
 
     def _role(self, headers: Headers) -> str | None:

@@ -7,6 +7,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 from linkarms.errors import LinkarmsError, TooLarge
 from linkarms.server._home import Home
@@ -54,7 +55,9 @@ class Live:
                 self._task = asyncio.create_task(self._watch())
             yield b"retry: 1000\n\n"
             while not self.closing and time.monotonic() - began < _LONGEST:
-                seen = self._versions if name is None else {n: v for n, v in self._versions.items() if n == name}
+                seen = (
+                    self._versions if name is None else {n: v for n, v in self._versions.items() if n == name}
+                )
                 if seen != sent:
                     sent, told_at = dict(seen), time.monotonic()
                     yield f"event: version\ndata: {json.dumps(sent)}\n\n".encode()
@@ -69,10 +72,8 @@ class Live:
         while not self.closing and self.streams:
             everything = self._watched[None] > 0
             wanted = [name for name, n in self._watched.items() if n > 0 and name is not None]
-            try:
+            with suppress(LinkarmsError):  # the storage is away: whoever asks for more gets to know
                 self._versions = await asyncio.to_thread(self._look, everything, wanted)
-            except LinkarmsError:
-                pass  # the storage is away: whoever asks for more gets to know
             await asyncio.sleep(_EVERY)
 
     def _look(self, everything: bool, wanted: list[str]) -> dict[str, int]:

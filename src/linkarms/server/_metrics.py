@@ -50,7 +50,8 @@ class Metrics:
             lines += [f"# HELP {name} Time of a request.", f"# TYPE {name} histogram"]
             for route, n in sorted(self._counts.items()):
                 lines += [
-                    f'{name}_bucket{{route="{route}",le="{edge:g}"}} {self._buckets[route, edge]}' for edge in _BUCKETS
+                    f'{name}_bucket{{route="{route}",le="{edge:g}"}} {self._buckets[route, edge]}'
+                    for edge in _BUCKETS
                 ]
                 lines += [
                     f'{name}_bucket{{route="{route}",le="+Inf"}} {n}',

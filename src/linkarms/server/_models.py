@@ -54,7 +54,9 @@ class Create(BaseModel):
         str | dict[str, Any] | list[str | dict[str, Any]],
         Field(description='A name, or {"name": "gamma", "shape": 2}, or a list with one for each arm.'),
     ] = "gaussian"
-    delta: Annotated[float, Field(strict=True, gt=0, lt=1, description="The promised error probability.")] = 0.05
+    delta: Annotated[float, Field(strict=True, gt=0, lt=1, description="The promised error probability.")] = (
+        0.05
+    )
     sampling: Annotated[str | None, Field(description="Which arm next.", examples=["ebc-h"])] = None
     stopping: Annotated[
         str | dict[str, Any] | None,
@@ -83,7 +85,9 @@ class Ask(BaseModel):
     n: Annotated[int, Field(strict=True, ge=1, description="How many.")] = 1
     worker: Annotated[Text | None, Field(description="Who will measure.")] = None
     lease: Annotated[Seconds | None, Field(description="Seconds until they expire.")] = None
-    key: Annotated[Text | None, Field(description="Idempotency key: the same again gets the same tickets.")] = None
+    key: Annotated[
+        Text | None, Field(description="Idempotency key: the same again gets the same tickets.")
+    ] = None
 
 
 class Told(BaseModel):

@@ -43,7 +43,9 @@ def status_of(error: LinkarmsError) -> int:
     return next(status for kind, status in _STATUS if isinstance(error, kind))
 
 
-def problem(status: int, detail: str, headers: dict[str, str] | None = None, kind: str | None = None) -> Response:
+def problem(
+    status: int, detail: str, headers: dict[str, str] | None = None, kind: str | None = None
+) -> Response:
     """A response that says what was wrong, where, and what to do."""
     title = _TITLES.get(status, "Error")
     name = kind or title.lower().replace(" ", "-")

@@ -20,8 +20,12 @@ __all__ = ["campaign_routes"]
 Name = Annotated[str, Path(pattern=models.NAME, description="The campaign.", examples=["coffee"])]
 _ONE = responses(404)
 _CHANGE = responses(404, 409)
-_MEDIA = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
-_EXPORTED = {
+_MEDIA = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "parquet": "application/vnd.apache.parquet",
+}
+_EXPORTED: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The table.",
         "content": {
@@ -31,7 +35,12 @@ _EXPORTED = {
         },
     }
 }
-_STREAM = {200: {"description": "Server-sent events.", "content": {"text/event-stream": {"schema": {"type": "string"}}}}}
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Server-sent events.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
 
 
 def campaign_routes(home: Home, live: Live) -> APIRouter:
@@ -45,7 +54,11 @@ def campaign_routes(home: Home, live: Live) -> APIRouter:
         return {"campaigns": [{**status.to_dict(), "progress": progress_of(status)} for status in found]}
 
     @routes.post(
-        "/campaigns", status_code=201, response_model=models.Status, responses=responses(409), tags=["campaigns"]
+        "/campaigns",
+        status_code=201,
+        response_model=models.Status,
+        responses=responses(409),
+        tags=["campaigns"],
     )
     def create(body: models.Create) -> Any:
         """Start a campaign."""
@@ -70,7 +83,9 @@ def campaign_routes(home: Home, live: Live) -> APIRouter:
         tickets = home.campaign(name).ask(body.n, body.worker, lease=body.lease, key=body.key)
         return {"tickets": [ticket.to_dict() for ticket in tickets]}
 
-    @routes.post("/campaigns/{name}/tell", response_model=models.Receipts, responses=_CHANGE, tags=["samples"])
+    @routes.post(
+        "/campaigns/{name}/tell", response_model=models.Receipts, responses=_CHANGE, tags=["samples"]
+    )
     def tell(name: Name, body: models.Tell) -> Any:
         """Store the samples of tickets. The same again is answered the same, and counted once."""
         tickets, values = [s.ticket for s in body.samples], [s.value for s in body.samples]
@@ -105,14 +120,21 @@ def campaign_routes(home: Home, live: Live) -> APIRouter:
         """Entries of the log from ``after + 1`` on."""
         return {"events": [event.to_dict() for event in home.campaign(name).history(after, limit)]}
 
-    @routes.get("/campaigns/{name}/export", response_class=Response, responses={**_ONE, **_EXPORTED}, tags=["campaigns"])
+    @routes.get(
+        "/campaigns/{name}/export",
+        response_class=Response,
+        responses={**_ONE, **_EXPORTED},
+        tags=["campaigns"],
+    )
     def export(name: Name, format: Literal["csv", "json", "parquet"] = "csv") -> Response:
         """All tickets and samples as a table."""
         content = home.apart(name).export(format)
         shown = {"Content-Disposition": f'attachment; filename="{name}.{format}"'}
         return Response(content, media_type=_MEDIA[format], headers=shown)
 
-    @routes.post("/campaigns/{name}/doctor", response_model=models.Checkup, responses=_ONE, tags=["campaigns"])
+    @routes.post(
+        "/campaigns/{name}/doctor", response_model=models.Checkup, responses=_ONE, tags=["campaigns"]
+    )
     def doctor(name: Name) -> Any:
         """Replay the log and compare it with what is stored, bit for bit."""
         return home.apart(name).doctor().to_dict()
@@ -122,9 +144,7 @@ def campaign_routes(home: Home, live: Live) -> APIRouter:
         """What the page shows: words, estimates with confidence regions, dendrogram, evidence and forecast."""
         return campaign_view(home.campaign(name), home.trace(name))
 
-    @routes.get(
-        "/events", response_class=StreamingResponse, responses={**_ONE, **_STREAM}, tags=["page"]
-    )
+    @routes.get("/events", response_class=StreamingResponse, responses={**_ONE, **_STREAM}, tags=["page"])
     def events(
         request: Request,
         campaign: Annotated[str | None, Query(pattern=models.NAME, description="Only this campaign.")] = None,

@@ -39,7 +39,9 @@ class _Server(uvicorn.Server):
             port = self.servers[0].sockets[0].getsockname()[1] if self.servers else self.config.port
             scheme = "https" if self.config.is_ssl else "http"
             host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
-            print(f"linkarms: serving on {scheme}://{host}:{port} (Ctrl-C stops)", file=sys.stderr, flush=True)
+            print(
+                f"linkarms: serving on {scheme}://{host}:{port} (Ctrl-C stops)", file=sys.stderr, flush=True
+            )
 
 
 def serve(

@@ -14,7 +14,9 @@ __all__ = ["settings_of"]
 
 def settings_of(request: Create) -> dict[str, Any]:
     """The keywords of `Campaign.create`, without what was left out."""
-    given = request.model_dump(exclude={"name", "arms", "n_clusters", "family", "stopping"}, exclude_none=True)
+    given = request.model_dump(
+        exclude={"name", "arms", "n_clusters", "family", "stopping"}, exclude_none=True
+    )
     family = request.family
     given["family"] = [_family(f) for f in family] if isinstance(family, list) else _family(family)
     if request.stopping is not None:
