@@ -1,6 +1,7 @@
 """The client has the methods of a campaign, gives the same answers, and gets over a lost connection."""
 
 import inspect
+import re
 import socket
 import threading
 
@@ -121,22 +122,25 @@ class Cutter:
                 return
             with near, socket.create_connection(("127.0.0.1", self._port)) as far:
                 while data := near.recv(2**20):
-                    while b"\r\n\r\n" not in data or not self._whole(data):
-                        data += near.recv(2**20)
-                    far.sendall(data.replace(b"Connection: keep-alive", b""))
-                    answer = far.recv(2**20)
+                    far.sendall(self._rest(near, data))
+                    answer = self._rest(far, far.recv(2**20))
                     if self.cut < self._left:
                         self.cut += 1
                         break
                     near.sendall(answer)
 
     @staticmethod
-    def _whole(data):
+    def _rest(source, data):
+        """The message that begins with ``data``, whole."""
+        while b"\r\n\r\n" not in data:
+            data += source.recv(2**20)
         head, _, body = data.partition(b"\r\n\r\n")
-        length = [
-            line.split(b":")[1] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")
-        ]
-        return len(body) >= int(length[0]) if length else True
+        length = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
+        missing = int(length[1]) - len(body) if length else 0
+        while missing > 0:
+            more = source.recv(missing)
+            data, missing = data + more, missing - len(more)
+        return data
 
     def close(self):
         self._socket.close()
@@ -152,7 +156,7 @@ def test_an_answer_that_was_lost_is_asked_for_again_and_counted_once(pair):
     ):
         before = campaign.status().version
         cutter = Cutter(int(client.url.rpartition(":")[2]), 2)
-        with Client("lab", cutter.url, patience=20) as far:
+        with Client("lab", cutter.url, patience=20, timeout=20) as far:
             request(far)
         cutter.close()
         assert cutter.cut == 2
