@@ -67,6 +67,7 @@ class Trace:
     1.0
     >>> [look.samples for look in trace.looks]
     [3, 4]
+    >>> home.close()
     """
 
     def __init__(self, name: str, storage: Storage, growth: float = 0.01) -> None:
