@@ -4,11 +4,11 @@ import shutil
 import subprocess
 
 import pytest
-
-from linkarms.campaign import Campaign
 from tests.postgres import required
 from tests.service_process import Service
 from tests.test_docs import ROOT, blocks
+
+from linkarms.campaign import Campaign
 
 
 def test_curl_and_node_examples(tmp_path):
@@ -21,7 +21,9 @@ def test_curl_and_node_examples(tmp_path):
 
         def run(program, language):
             code = source[language].replace("http://127.0.0.1:8000", service.url)
-            return subprocess.run(program, input=code, text=True, check=True, capture_output=True, timeout=120).stdout
+            return subprocess.run(
+                program, input=code, text=True, check=True, capture_output=True, timeout=120
+            ).stdout
 
         told = run(["sh", "-e"], "sh")
         assert '"tickets":[{"id":1,"arm":"ada"' in told
