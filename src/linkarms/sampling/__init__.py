@@ -1,5 +1,6 @@
 """Rules that choose the next arm."""
 
+from linkarms.sampling._atboc import ATBOC
 from linkarms.sampling._base import SamplingRule, View
 from linkarms.sampling._fixed import FixedSize
 from linkarms.sampling._lucbboc import LUCBBOC
@@ -7,6 +8,7 @@ from linkarms.sampling._resolve import resolve_sampling, sampling_from_dict
 from linkarms.sampling._rules import EBC, EBCH, RoundRobin
 
 __all__ = [
+    "ATBOC",
     "EBC",
     "EBCH",
     "LUCBBOC",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from linkarms.errors import InvalidInput
+from linkarms.sampling._atboc import ATBOC
 from linkarms.sampling._base import SamplingRule
 from linkarms.sampling._fixed import FixedSize
 from linkarms.sampling._lucbboc import LUCBBOC
@@ -13,7 +14,7 @@ from linkarms.sampling._rules import EBC, EBCH, RoundRobin
 __all__ = ["resolve_sampling", "sampling_from_dict"]
 
 _SHIPPED: dict[str, type[SamplingRule]] = {
-    cls.name: cls for cls in (EBC, EBCH, RoundRobin, FixedSize, LUCBBOC)
+    cls.name: cls for cls in (EBC, EBCH, RoundRobin, FixedSize, LUCBBOC, ATBOC)
 }
 
 
