@@ -57,7 +57,7 @@ def known_parameters(
     theta = problem.parameters
     rng = np.random.default_rng(check_integer("seed", seed, 0))
     engine = Engine(problem.arm_families, problem.n_clusters, way, SampleSize(times[-1]), 0.1, rng)
-    found = []
+    found: list[float] = []
     for t in range(1, times[-1] + 1):
         m = engine.choose()
         engine.observe(m, theta[m])
