@@ -19,8 +19,8 @@ DELTA = 1e-300  # no run stops early
 def atboc_beside_slsqp(n_arms, rounds, every, seed=0):
     """Mean microseconds of the processor a round: our step, the optimum in it, SLSQP from equal and from the last weights.
 
-    A step is a choice and an update. The last two solve the problem of every ``every``-th round, at the same estimates. The last number is the largest relative lead of
-    SLSQP's optimum over the value of our weights.
+    A step is a choice and an update. SLSQP solves the problem of every ``every``-th round, at the same estimates. The last number is
+    the largest relative lead of its optimum over the value of our weights.
     """
     problem = la.problems.scaling(n_arms=n_arms)
     rng = np.random.default_rng(seed)

@@ -124,15 +124,9 @@ def test_matrix_games_as_by_a_linear_programme(case):
     ).fun
     assert upper / unit == pytest.approx(best, rel=1e-5, abs=1e-9)
     assert (rows @ w).min() / unit == pytest.approx(best, rel=1e-5, abs=1e-9)
-    assert (
-        w.sum() == pytest.approx(1)
-    )
-    assert (
-        mixture.sum() == pytest.approx(1)
-    )
-    assert (
-        min(w.min(), mixture.min()) >= 0
-    )
+    assert w.sum() == pytest.approx(1)
+    assert mixture.sum() == pytest.approx(1)
+    assert min(w.min(), mixture.min()) >= 0
 
 
 def test_a_game_with_a_row_of_zeros_is_worth_nothing():
