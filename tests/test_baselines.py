@@ -28,7 +28,7 @@ def _rng(*key):
 # ---- the paper's curves
 
 
-@pytest.mark.parametrize(("rule", "trials", "points"), [("lucbboc", 40, (0, 2, 9)), ("atboc", 24, (0, 1, 4))])
+@pytest.mark.parametrize(("rule", "trials", "points"), [("lucbboc", 24, (0, 2, 9)), ("atboc", 24, (0, 1, 2))])
 def test_the_papers_curve_within_ten_percent(rule, trials, points):
     curve = published.curve("figure2", rule)
     xs = [curve.x[i] for i in points]
@@ -142,7 +142,7 @@ def test_weights_stay_within_a_thousandth_of_slsqps_optimum():
     while not c.done:
         (m,) = c.ask()
         rule, view = c._engine.sampling, c._engine.view()
-        if view.t % 25 == 0 and np.bincount(view.labels).max() == 2:
+        if view.t >= 25 and view.t % 25 == 0 and np.bincount(view.labels).max() == 2:
             _, best = slsqp_optimum(np.array(view.estimates), np.array(view.labels), np.full(6, 1 / 6))
             low, high = rule.bracket
             assert low == pytest.approx(la.psi(rule._w, view.estimates, 3).value, rel=1e-12)
@@ -177,9 +177,9 @@ def test_lma_settles_where_ebc_h_does_not():
     bound = la.lower_bound(SYNTHETIC.parameters, 3)
     (lma,) = known_parameters(SYNTHETIC, "lma", [60_000])
     assert bound.lower <= lma < 1.002 * bound.lower
-    ebc_h = known_parameters(SYNTHETIC, "ebc-h", [20_000, 40_000])
+    ebc_h = known_parameters(SYNTHETIC, "ebc-h", [10_000, 20_000])
     assert ebc_h == pytest.approx([19.197, 19.197], abs=2e-3)
-    early, late = known_parameters(SYNTHETIC, "ebc", [5_000, 40_000])
+    early, late = known_parameters(SYNTHETIC, "ebc", [5_000, 30_000])
     assert ebc_h[1] > late > bound.lower
     assert early > late
 

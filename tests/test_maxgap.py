@@ -104,7 +104,7 @@ def test_rounds_and_stop(name):
                 level = {
                     "maxgap-elim": np.nextafter(certain, math.inf),
                     "maxgap-ucb": max(upper),
-                    "maxgap-top2ucb": sorted(set(upper))[-2],
+                    "maxgap-top2ucb": sorted(set(upper))[-2:][0],
                 }[name]
                 rest = [a for a in range(5) if upper[a] >= level - 1e-12]
             assert m == rest.pop(0)
@@ -116,10 +116,10 @@ def test_rounds_and_stop(name):
 def test_delta_is_kept():
     """On a small hard instance at delta = 0.3; a false alarm has a chance below 1e-6."""
     p = la.Problem([0.0, 1.0, 3.5], n_clusters=2)
-    s = la.simulate(p, NAMES, stopping=None, deltas=[0.3], trials=60, seed=5, max_samples=20_000)
+    s = la.simulate(p, NAMES, stopping=None, deltas=[0.3], trials=40, seed=5, max_samples=20_000)
     for name in NAMES:
         assert np.all(s[name].stopping_times > 0)
-        assert stats.binomtest(int(s[name].errors.sum()), 60, 0.3, "greater").pvalue > 1e-6
+        assert stats.binomtest(int(s[name].errors.sum()), 40, 0.3, "greater").pvalue > 1e-6
 
 
 def test_radii_that_are_too_small_break_the_promise(monkeypatch):
