@@ -1,12 +1,15 @@
 """The yardstick of ATBOC's step: the same optimum by SLSQP, from the closed forms in NumPy."""
 
+import functools
+
 import numpy as np
 from scipy.optimize import minimize
 
 
+@functools.lru_cache
 def pair_table(labels):
     """Intra and inter pairs: ``u, v, a, b``, and whether ``u`` is ``a``: shape (5, H). A shared arm comes first in both pairs."""
-    n, rows = len(labels), []
+    n, rows, labels = len(labels), [], np.array(labels)
     first, second = np.triu_indices(n, 1)
     same = labels[first] == labels[second]
     for u, v in zip(first[same], second[same], strict=True):
@@ -62,7 +65,7 @@ def costs(w, theta, table):
 def slsqp_optimum(theta, labels, start, tolerance=1e-6):
     """``max v`` under ``cost_h(w) >= v``, ``sum w = 1``, ``w >= 1e-6``, from ``start``: weights and value. Clusters of two arms at most."""
     n = len(theta)
-    table = pair_table(labels)
+    table = pair_table(tuple(labels.tolist()))
     unit = costs(np.full(n, 1.0 / n), theta, table)[0].min()
 
     def both(x):

@@ -145,7 +145,7 @@ def test_weights_stay_within_a_thousandth_of_slsqps_optimum():
         if view.t >= 25 and view.t % 25 == 0 and np.bincount(view.labels).max() == 2:
             _, best = slsqp_optimum(np.array(view.estimates), np.array(view.labels), np.full(6, 1 / 6))
             low, high = rule.bracket
-            assert low == pytest.approx(la.psi(rule._w, view.estimates, 3).value, rel=1e-12)
+            assert low == pytest.approx(la.psi(rule.weights, view.estimates, 3).value, rel=1e-12)
             assert low * (1 - 1e-9) <= best * (1 + 1e-6)
             assert best <= high * (1 + 1e-6)
             assert high <= low * (1 + 1e-3)
@@ -162,7 +162,7 @@ def test_atboc_tracks_the_sum_of_its_weights():
         (m,) = c.ask()
         n = c.result().pulls
         if c.n_samples >= 6:
-            w = c._engine.sampling._w
+            w = c._engine.sampling.weights
             total = np.full(6, 5 / 6) + w if total is None else total + w
             fewest = n.min() < math.sqrt(n.sum() / 6)
             assert m == (n.argmin() if fewest else np.argmin(n - total))

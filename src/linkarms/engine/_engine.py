@@ -63,6 +63,7 @@ class Engine:
             np.array([sampling.code, stopping.code, n_clusters], dtype=np.int64),
             np.array(numbers, dtype=np.float64),
             stopping.box(d),
+            sampling.kernel_memory(n_arms, d),
         )
         self._nothing = (np.zeros(d), no_trials(n_arms, d))
 

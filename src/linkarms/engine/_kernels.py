@@ -38,11 +38,14 @@ class Plan(NamedTuple):
         `SamplingRule.number` (EBC's step, say), epsilon, ``log |Theta|``.
     box : ndarray, shape (d, 2)
         Bounds of the estimates.
+    memory : ndarray
+        What a sampling rule's kernel keeps; empty for most.
     """
 
     codes: NDArray[np.int64]
     numbers: NDArray[np.float64]
     box: NDArray[np.float64]
+    memory: NDArray[np.float64]
 
 
 class Trials(NamedTuple):
@@ -173,7 +176,7 @@ def _run(model: Model, state: State, plan: Plan, trials: Trials, max_samples: in
                 return STOPPED
         if state.info[T] >= max_samples:
             return BUDGET
-        m = choose_kernel(model, state, plan.codes[0], plan.codes[2], plan.numbers[0])
+        m = choose_kernel(model, state, plan.codes[0], plan.codes[2], plan.numbers[0], plan.memory)
         if used[m] >= samples.shape[1]:
             return NEED_SAMPLES
         _observe(model, state, plan, m, samples[m, used[m]])
@@ -202,7 +205,7 @@ def engine_kernel(
         _observe(model, state, plan, arm, statistic)
         return 0
     if task == CHOOSE:
-        return choose_kernel(model, state, plan.codes[0], plan.codes[2], plan.numbers[0])
+        return choose_kernel(model, state, plan.codes[0], plan.codes[2], plan.numbers[0], plan.memory)
     if task == REFRESH:
         _refresh(model, state, plan)
         return 0

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import copy
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkarms._validate import check_number
 from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies, Gaussian
-from linkarms.sampling._base import SamplingRule, View
-from linkarms.sampling._optimum import keep_optimum
+from linkarms.sampling import _kernels
+from linkarms.sampling._atboc_kernel import COUNTS, HEAD, LOWER, memory_size
+from linkarms.sampling._rules import Compiled
 
 if TYPE_CHECKING:
     from linkarms.stopping import StoppingRule
 
 __all__ = ["ATBOC"]
 
-#: How often psi may be evaluated for one sample.
-_TURNS = 200
 
-
-class ATBOC(SamplingRule):
+class ATBOC(Compiled):
     """ATBOC (Chandran, Kota, Bhashyam, arXiv 2501.11421): samples in proportion to the average of the weights that maximise psi.
 
     Every arm is pulled once; then, unless an arm has fewer than ``sqrt(t/M)`` pulls, ``argmin_m N_m - sum_{s <= t} w_m(s)``, with ``w(s)``
@@ -47,18 +44,38 @@ class ATBOC(SamplingRule):
     """
 
     name = "atboc"
+    code = _kernels.ATBOC
     baseline = True
 
     def __init__(self, gap: float = 1e-3) -> None:
         self.gap = check_number("gap", gap, 1e-7, 1.0, closed=True)
-        self._t = 0  # samples told when the weights were last brought up to date
-        #: psi at the weights, and the upper bound on its maximum.
-        self.bracket = np.zeros(2)
+        self._n_arms = 0
+        self._memory: NDArray[np.float64] = np.zeros(HEAD)
 
     @property
     def evaluations(self) -> int:
         """How often psi was evaluated in this run."""
-        return int(self._counts[1]) if self._t else 0
+        return int(self._memory[COUNTS + 1])
+
+    @property
+    def bracket(self) -> tuple[float, float]:
+        """psi at the weights, and the upper bound on its maximum."""
+        return float(self._memory[LOWER]), float(self._memory[LOWER + 1])
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The weights, shape (M,)."""
+        return self._memory[HEAD : HEAD + self._n_arms].copy()
+
+    def number(self, delta: float) -> float:
+        """The gap."""
+        return self.gap
+
+    def kernel_memory(self, n_arms: int, n_features: int) -> NDArray[np.float64]:
+        """Weights and cuts of a new run."""
+        self._n_arms = n_arms
+        self._memory = np.zeros(memory_size(n_arms, n_features))
+        return self._memory
 
     def check(self, families: ArmFamilies, n_clusters: int) -> None:
         """Gaussian arms only, as in the paper."""
@@ -68,46 +85,6 @@ class ATBOC(SamplingRule):
                     f"atboc is for Gaussian arms, and arm {m} is {family.name}; take another sampling rule"
                 )
 
-    def choose(self, view: View) -> int:
-        """The arm that is furthest behind the sum of the weights so far."""
-        if view.t > self._t:
-            self._track(view)
-        n = view.counts + view.pending
-        if n.min() < math.sqrt(n.sum() / view.n_arms):
-            return int(n.argmin())
-        return int(np.argmin(n - self._sum))
-
-    def _track(self, view: View) -> None:
-        """Bring the weights up to date, and add them for every sample since the last time."""
-        n_arms, d = view.estimates.shape
-        if self._t == 0:
-            room = 2 * n_arms + 8  # M cuts are enough for a proof
-            self._w, self._sum = np.full(n_arms, 1.0 / n_arms), np.zeros(n_arms)
-            self._labels = np.full(n_arms, -1)
-            self._arms, self._points = np.zeros((room, 4), dtype=np.int64), np.zeros((room, 4, d))
-            self._mixture, self._counts = np.zeros(room), np.zeros(2, dtype=np.int64)
-            self._sum += (view.t - 1) / n_arms
-            self._t = view.t - 1
-        if not np.array_equal(view.labels, self._labels):
-            self._labels = np.array(view.labels)
-            self._counts[0] = 0
-        keep_optimum(
-            view.families.model,
-            np.array(view.estimates),
-            self._labels,
-            view.n_clusters,
-            self.gap,
-            _TURNS,
-            self._w,
-            self._arms,
-            self._points,
-            self._mixture,
-            self._counts,
-            self.bracket,
-        )
-        self._sum += (view.t - self._t) * self._w
-        self._t = view.t
-
     def own_stopping(self) -> StoppingRule:
         """`linkarms.stopping.BOC`."""
         from linkarms.stopping import BOC
@@ -115,23 +92,16 @@ class ATBOC(SamplingRule):
         return BOC()
 
     def fresh(self) -> ATBOC:
-        """A copy."""
-        return copy.deepcopy(self)
+        """A new one."""
+        return type(self)(self.gap)
 
-    _KEPT = ("_w", "_sum", "_labels", "_arms", "_points", "_mixture", "_counts", "bracket")
-
-    def memory(self) -> dict[str, Any] | None:
+    def memory(self) -> dict[str, Any]:
         """Weights, their sum, and the cuts."""
-        if self._t == 0:
-            return None
-        return {"t": self._t, **{key.strip("_"): getattr(self, key).tolist() for key in self._KEPT}}
+        return {"numbers": self._memory.tolist()}
 
     def remember(self, memory: dict[str, Any]) -> None:
-        """Go on with them."""
-        self._t = int(memory["t"])
-        for key in self._KEPT:
-            kind = np.int64 if key in ("_labels", "_arms", "_counts") else np.float64
-            setattr(self, key, np.array(memory[key.strip("_")], dtype=kind))
+        """Go on with them, in the array that the kernel has."""
+        self._memory[...] = np.array(memory["numbers"], dtype=np.float64)
 
     def to_dict(self) -> dict[str, Any]:
         """Name and gap."""

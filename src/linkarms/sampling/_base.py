@@ -106,6 +106,10 @@ class SamplingRule(ABC):
         """What the rule's kernel is given: `step`, or something that depends on delta."""
         return self.step
 
+    def kernel_memory(self, n_arms: int, n_features: int) -> NDArray[np.float64]:
+        """An array that the rule's kernel keeps things in; empty for most."""
+        return np.zeros(0)
+
     def check(self, families: ArmFamilies, n_clusters: int) -> None:  # noqa: B027
         """Raise `InvalidInput` where the rule is not made for such arms; nothing by default."""
 

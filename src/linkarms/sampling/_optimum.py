@@ -55,7 +55,7 @@ def _price(model: Model, theta: Array, arms: Array, points: Array, j: int, rows:
     """Row ``j``: divergences of cut ``j``, whose four ``arms`` (one of them perhaps twice) move to ``points``, from the estimates."""
     rows[j] = 0.0
     for i in range(4):
-        m = arms[j, i]
+        m = int(arms[j, i])
         rows[j, m] = arm_kl(model, m, theta[m], points[j, i])
 
 
@@ -79,6 +79,7 @@ def _forget_one(arms: Array, points: Array, mixture: Array, rows: Array, n_cuts:
 def keep_optimum(
     model: Model,
     theta: Array,
+    dist: Array,
     labels: Array,
     n_clusters: int,
     gap: float,
@@ -100,28 +101,27 @@ def keep_optimum(
 
     Parameters
     ----------
-    model, theta (M, d), labels (M,), n_clusters
-        The estimates and their partition.
+    model, theta (M, d), dist (M, M), labels (M,), n_clusters
+        The estimates, their distances and their partition.
     gap : float
         The relative gap, 1e-3 say.
     max_turns : int
         How often psi may be evaluated.
     w : ndarray, shape (M,)
         Positive weights that add up to one, from the last call; filled with better ones.
-    arms : ndarray of int, shape (C, 4); points : ndarray, shape (C, 4, d)
+    arms : ndarray, shape (C, 4); points : ndarray, shape (C, 4, d)
         The cuts: the arms that move, and where to.
     mixture : ndarray, shape (C,)
         Their multipliers, which prove the upper end.
-    counts : ndarray of int, shape (2,)
+    counts : ndarray, shape (2,)
         The number of cuts, and how often psi was evaluated so far. No cuts at first and after the partition has changed.
     bracket : ndarray, shape (2,)
         Filled with psi at ``w`` and the upper bound on its maximum.
     """
     n_arms = theta.shape[0]
     room = arms.shape[0]
-    dist = all_distances(theta)
     rows = np.empty((room, n_arms))
-    n_cuts = counts[0]
+    n_cuts = int(counts[0])
     upper = np.inf
     if n_cuts > 0:
         for j in range(n_cuts):
