@@ -124,13 +124,15 @@ def keep_optimum(
     n_cuts = int(counts[0])
     upper = np.inf
     if n_cuts > 0:
-        for j in range(n_cuts):
-            _price(model, theta, arms, points, j, rows)
+        for j in range(n_cuts):  # the others only where something has to be solved
+            if mixture[j] > 0.0:
+                _price(model, theta, arms, points, j, rows)
         upper = 0.0
         for m in range(n_arms):
             value = 0.0
             for j in range(n_cuts):
-                value += mixture[j] * rows[j, m]
+                if mixture[j] > 0.0:
+                    value += mixture[j] * rows[j, m]
             upper = max(upper, value)
     lam, kl = np.empty_like(theta), np.empty(n_arms)
     found = np.empty(4, dtype=np.int64)
@@ -144,6 +146,10 @@ def keep_optimum(
             w[:] = asked
         if upper <= best * (1.0 + gap) or found[0] < 0 or not np.isfinite(value):
             break
+        if turn == 0:
+            for j in range(n_cuts):
+                if mixture[j] == 0.0:
+                    _price(model, theta, arms, points, j, rows)
         if n_cuts == room:
             _forget_one(arms, points, mixture, rows, n_cuts)
             n_cuts -= 1
