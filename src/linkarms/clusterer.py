@@ -54,8 +54,8 @@ class BanditClusterer:
         The promised error probability.
     sampling : str or SamplingRule, default "ebc-h"
         Which arm next; see `linkarms.sampling`.
-    stopping : StoppingRule
-        When to stop; see `linkarms.stopping`. It has no default yet.
+    stopping : StoppingRule or None
+        When to stop; see `linkarms.stopping`. None for the sampling rule's own stop, where it has one. It has no default yet.
     seed : int, default 0
         Seed of the rules' own random numbers (EBC's first weights).
     max_samples : int, optional
@@ -93,11 +93,12 @@ class BanditClusterer:
         self.delta = check_delta(delta)
         self.max_samples = None if max_samples is None else check_integer("max_samples", max_samples, 1)
         self.families: ArmFamilies = resolve(family, len(self.arms), self.n_features)
+        rule = resolve_sampling(sampling).fresh()
         self._engine = Engine(
             self.families,
             self.n_clusters,
-            resolve_sampling(sampling),
-            resolve_stopping(stopping),
+            rule,
+            resolve_stopping(stopping, rule),
             self.delta,
             np.random.default_rng(check_integer("seed", seed, 0)),
         )
@@ -316,7 +317,7 @@ class BanditClusterer:
         if engine.trivial:
             return f"{len(self.arms)} arms have only one partition into {self.n_clusters} clusters: no samples were needed"
         if self._stopped:
-            return f"stopped: the clusters are wrong with probability at most {self.delta:g}"
+            return f"stopped: {engine.stopping.promise(self.delta)}"
         missing = [name for name, n in zip(self.arms, engine.state.counts, strict=True) if n == 0]
         if self._closed is not None:
             start = f"no promise: {self._closed}"
@@ -353,6 +354,7 @@ class BanditClusterer:
                 "closed": self._closed,
                 "late": self.late,
                 "state": self._engine.to_dict(),
+                "memory": self._engine.sampling.memory(),
             }
         )
 
@@ -386,6 +388,9 @@ class BanditClusterer:
                 max_samples=data["max_samples"],
             )
             self._engine.restore(data["state"])
+            memory = data.get("memory")  # versions before 0.2 wrote none
+            if memory is not None:
+                self._engine.sampling.remember(memory)
             self._stopped, self._closed = bool(data["stopped"]), data["closed"]
             self.late = [(name, list(value)) for name, value in data["late"]]
         return self

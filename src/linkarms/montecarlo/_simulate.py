@@ -56,8 +56,8 @@ def simulate(
         The true parameters.
     rules : str, SamplingRule, a sequence of them, or a dict name -> rule
         The sampling rules to compare.
-    stopping : StoppingRule
-        When to stop.
+    stopping : StoppingRule or None
+        When to stop; None for the own stop of each rule.
     deltas : sequence of float
         Promised error probabilities; one trajectory serves all where the rule does not look at delta.
     trials, seed, max_samples : int
@@ -98,7 +98,7 @@ def simulate(
         )
     check_backend(backend)
     named = _name_rules(rules)
-    stop = resolve_stopping(stopping)
+    stops = tuple(resolve_stopping(stopping, rule) for rule in named.values())
     levels = tuple(check_delta(d, "deltas") for d in deltas)
     if not levels:
         raise InvalidInput("deltas are empty; give at least one error probability")
@@ -106,8 +106,9 @@ def simulate(
     budget = check_integer("max_samples", max_samples, 1)
     jobs = os.cpu_count() or 1 if n_jobs == -1 else check_integer("n_jobs", n_jobs, 1)
     size = None if chunk_size is None else check_integer("chunk_size", chunk_size, 1)
-    stop.check(problem.arm_families)
-    task = Task(problem, tuple(named.values()), stop, levels, check_integer("seed", seed, 0), budget)
+    for stop in stops:
+        stop.check(problem.arm_families)
+    task = Task(problem, tuple(named.values()), stops, levels, check_integer("seed", seed, 0), budget)
     task.warm_up()  # here first: workers on this machine then find the kernels in the cache
     found: dict[int, Trial] = {}
     with Progress("simulating", enabled=progress) as bar:
