@@ -45,7 +45,7 @@ def overview(reproduction: Reproduction) -> list[tuple[str, str, str]]:
 
 def deviation_rows(piece: Piece) -> list[tuple[str, ...]]:
     """The table of deviations, as words."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for d in piece.deviations:
         rows.append(
             (
