@@ -38,7 +38,7 @@ class LinkageStepsInfo:
 def linkage_steps_info(content: LinkageSteps) -> LinkageStepsInfo:
     """Build the data of `plot_linkage_steps`."""
     titles = [
-        f"{len(step)} clusters" if at is None else f"{len(step)}: merged at distance {at:.3g}"
+        f"{len(step)} clusters" + ("" if at is None else f", merged at {at:.3g}")
         for step, at in zip(content.steps, content.distances, strict=True)
     ]
     return LinkageStepsInfo(

@@ -53,7 +53,6 @@ def run_real_data(
     if not Path(data).is_dir():
         raise DownloadError(f"{data}: there is no such folder; {where_to_get(figure)}")
     options: dict[str, Any] = {} if trials is None else {"trials": trials}
-    means.say(0.0, f"the records in {Path(data).name}, and trials in chunks of 25")
     found = _EXPERIMENTS[figure](
         data,
         seed=seed,
@@ -61,6 +60,7 @@ def run_real_data(
         n_jobs=means.n_jobs,
         backend=means.backend,
         store=means.store,
+        progress=means.progress,
         **options,
     )
     if any(len(s.samples) < found.settings["trials"] for s in found.sweeps.values()):

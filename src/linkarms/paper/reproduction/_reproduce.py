@@ -88,7 +88,7 @@ def reproduce(
         raise InvalidInput(where_to_get(cast(Any, without[0])))
     not_run = {name: where_to_get(cast(Any, name)) for name in without}
     pieces: dict[str, Piece] = {}
-    means = Means(n_jobs=n_jobs, store=None if store is None else Path(store))
+    means = Means(n_jobs=n_jobs, store=None if store is None else Path(store), progress=progress)
     run: dict[str, Callable[[Means], Piece]] = {
         "figure1": lambda m: run_figure1(),
         "figure2": lambda m: run_stopping_times("figure2", trials, quick, seed, m),
@@ -101,7 +101,8 @@ def reproduce(
     with _one_cluster(backend, n_jobs) as where:
         means = replace(means, backend=where)
         for name in (n for n in wanted if n not in not_run):
-            with Progress(name, enabled=progress) as bar:
+            # the experiments on real data have a bar of their own, and a terminal shows one at a time
+            with Progress(name, enabled=progress and name not in folders) as bar:
                 pieces[name] = run[name](replace(means, say=bar.update))
                 bar.say(pieces[name].answer)
     settings = {"what": list(wanted), "trials": trials, "quick": quick, "seed": seed}

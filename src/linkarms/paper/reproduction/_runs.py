@@ -41,12 +41,15 @@ class Means:
         The folder that keeps finished chunks.
     say : callable
         Told the share of the piece that is done, and what is going on.
+    progress : bool
+        For pieces that show progress of their own.
     """
 
     backend: Backend = "local"
     n_jobs: int = 1
     store: Path | None = None
     say: Callable[[float, str], None] = lambda share, text: None
+    progress: bool = False
 
 
 @dataclass(frozen=True)
@@ -163,19 +166,21 @@ def run_curve(settings: CurveSettings, means: Means, done: float = 0.0, share: f
     for i in range(total):
         means.say(done + share * i / total, f"{settings.label}: {i * CHUNK} of {settings.trials} trials")
         found = load_chunk(folder, f"{i:05}")
-        if found is None:
+        count = min(CHUNK, settings.trials - i * CHUNK)
+        # trial j of a chunk is the same whether or not others follow, so a last chunk may be short, and is run anew when more are asked for
+        if found is None or len(found["times"]) < count:
             s = simulate(
                 settings.problem,
                 settings.paper.rule,
                 stopping=settings.stopping,
                 deltas=[math.exp(-x) for x in settings.paper.x],
-                trials=CHUNK,
+                trials=count,
                 seed=chunk_seed(settings.seed, i),
                 max_samples=MAX_SAMPLES,
                 n_jobs=means.n_jobs,
                 backend=means.backend,
             )
-            if s.completed < CHUNK:  # Ctrl-C: the chunks before this one are kept
+            if s.completed < count:  # Ctrl-C: the chunks before this one are kept
                 raise KeyboardInterrupt
             (r,) = s.values()
             found = {"times": r.stopping_times.tolist(), "wrong": r.errors.astype(int).tolist()}
