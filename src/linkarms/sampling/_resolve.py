@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from linkarms.errors import InvalidInput
+from linkarms.sampling._atboc import ATBOC
 from linkarms.sampling._base import SamplingRule
 from linkarms.sampling._fixed import FixedSize
+from linkarms.sampling._lma import LMA
 from linkarms.sampling._lucbboc import LUCBBOC
+from linkarms.sampling._maxgap import MaxGapElim, MaxGapTop2UCB, MaxGapUCB
 from linkarms.sampling._rules import EBC, EBCH, RoundRobin
 
 __all__ = ["resolve_sampling", "sampling_from_dict"]
 
 _SHIPPED: dict[str, type[SamplingRule]] = {
-    cls.name: cls for cls in (EBC, EBCH, RoundRobin, FixedSize, LUCBBOC)
+    cls.name: cls
+    for cls in (EBC, EBCH, LMA, RoundRobin, FixedSize, ATBOC, LUCBBOC, MaxGapElim, MaxGapUCB, MaxGapTop2UCB)
 }
 
 

@@ -8,6 +8,7 @@ from linkarms.errors import InvalidInput
 from linkarms.sampling import SamplingRule
 from linkarms.stopping._base import StoppingRule
 from linkarms.stopping._boc import BOC
+from linkarms.stopping._maxgap import MaxGap
 from linkarms.stopping._paper import Paper
 from linkarms.stopping._size import SampleSize
 
@@ -15,7 +16,7 @@ __all__ = ["resolve_stopping", "stopping_from_dict"]
 
 _CHOICES = "linkarms.stopping.Paper(theta=(low, high), epsilon=0.01), or an instance of your own StoppingRule"
 
-_SHIPPED: dict[str, type[StoppingRule]] = {cls.name: cls for cls in (Paper, BOC, SampleSize)}
+_SHIPPED: dict[str, type[StoppingRule]] = {cls.name: cls for cls in (Paper, BOC, MaxGap, SampleSize)}
 
 
 def resolve_stopping(rule: Any, sampling: SamplingRule | None = None) -> StoppingRule:
