@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from linkarms.errors import InvalidInput
 from linkarms.montecarlo import simulate
 from linkarms.montecarlo._simulate import Backend
-from linkarms.paper._chunks import chunk_seed, load_chunk, save_chunk, settings_digest
+from linkarms.paper._chunks import load_chunk, save_chunk, settings_digest
 from linkarms.paper.published import Curve
 from linkarms.problem import Problem, problems
 from linkarms.sampling import resolve_sampling
@@ -22,7 +22,7 @@ from linkarms.stopping import Paper
 
 __all__ = ["CHUNK", "MAX_SAMPLES", "CurveRun", "CurveSettings", "Means", "available", "run_curve"]
 
-#: Trials of a chunk. Part of what a seed means, since each chunk has a seed of its own.
+#: Trials that are kept in one file. Trial ``i`` is that of `simulate` with the same seed, whatever the chunk.
 CHUNK = 10
 #: A trial is given up here; the longest of the paper takes some 30,000 samples.
 MAX_SAMPLES = 200_000
@@ -167,7 +167,7 @@ def run_curve(settings: CurveSettings, means: Means, done: float = 0.0, share: f
         means.say(done + share * i / total, f"{settings.label}: {i * CHUNK} of {settings.trials} trials")
         found = load_chunk(folder, f"{i:05}")
         count = min(CHUNK, settings.trials - i * CHUNK)
-        # trial j of a chunk is the same whether or not others follow, so a last chunk may be short, and is run anew when more are asked for
+        # the last chunk may be short, and is run anew when more trials are asked for
         if found is None or len(found["times"]) < count:
             s = simulate(
                 settings.problem,
@@ -175,7 +175,8 @@ def run_curve(settings: CurveSettings, means: Means, done: float = 0.0, share: f
                 stopping=settings.stopping,
                 deltas=[math.exp(-x) for x in settings.paper.x],
                 trials=count,
-                seed=chunk_seed(settings.seed, i),
+                seed=settings.seed,
+                first_trial=i * CHUNK,
                 max_samples=MAX_SAMPLES,
                 n_jobs=means.n_jobs,
                 backend=means.backend,

@@ -40,8 +40,8 @@ LIMITS = {
 }
 #: The Theta for which Synthetic Dataset 2 is run by the mean, too.
 _SMALL = (0.1, 50.0)
-#: Trials of each curve with ``quick``.
-QUICK = {"figure2": 10, "figure3": 10}
+#: Trials of each curve with ``quick``; and the most of those that are only for information.
+QUICK, _OTHER_READING = 10, 20
 
 
 @dataclass(frozen=True)
@@ -74,19 +74,20 @@ def curve_settings(figure: Figure, trials: int | None, quick: bool, seed: int) -
     """The curves of a figure, those that this version has no rule for among them.
 
     ``trials=None`` takes the paper's, curve by curve. The parameters of Synthetic Dataset 2 are taken as rates and, for the smaller
-    Theta, also as means.
+    Theta and at most 20 trials, also as means.
     """
     parameters: Sequence[Any] = (None,) if figure == "figure2" else ("rate", "mean")
     return [
-        CurveSettings(c, trials or (QUICK[figure] if quick else _paper_trials(c)), seed, parameter)
+        CurveSettings(c, _trials(c, trials, quick, parameter), seed, parameter)
         for parameter in parameters
         for c in curves(figure)
         if parameter != "mean" or c.theta == _SMALL
     ]
 
 
-def _paper_trials(curve: Curve) -> int:
-    return curve.trials or 100
+def _trials(curve: Curve, trials: int | None, quick: bool, parameter: str | None) -> int:
+    n = trials or (QUICK if quick else curve.trials or 100)
+    return min(n, _OTHER_READING) if parameter == "mean" else n
 
 
 def _run_all(wanted: Sequence[CurveSettings], means: Means) -> tuple[list[CurveRun], tuple[str, ...]]:
