@@ -214,6 +214,9 @@ def test_command_all_without_data_is_no_failure(tmp_path, capsys, monkeypatch):
         (["figure4"], "figure4 needs public data"),
         (["figure5", "--movielens", "nowhere"], "nowhere: there is no such folder"),
         (["figure2", "--trials", "0"], "trials"),
+        (["figure2", "--trials", "ten"], "--trials ten: write a whole number"),
+        (["figure2", "--trials", "ebc=5,7"], "one number for all rules"),
+        (["figure2", "--trials", "moon=5"], "trials of 'moon'"),
         (["figure1", "--markdown", "nowhere/page.md"], "there is no directory nowhere"),
     ],
 )

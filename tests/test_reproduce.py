@@ -195,6 +195,24 @@ def test_an_interrupted_run_keeps_its_chunks(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.glob("*/*")] == ["00000.json"]
 
 
+def test_trials_by_rule():
+    wanted = _stopping_times.curve_settings("figure2", {"ebc": 7}, False, 0)
+    assert {(s.paper.rule, s.trials) for s in wanted} == {
+        ("ebc", 7),
+        ("ebc-h", 300),
+        ("atboc", 100),
+        ("lucbboc", 200),
+    }
+    assert {s.trials for s in _stopping_times.curve_settings("figure2", None, True, 0)} == {10}
+    by_reading = {
+        (s.parameter, s.trials)
+        for s in _stopping_times.curve_settings("figure3", {"ebc": 40, "ebc-h": 5}, False, 0)
+    }
+    assert by_reading == {("rate", 40), ("rate", 5), ("mean", 10), ("mean", 5)}
+    with pytest.raises(InvalidInput, match="trials of ebc"):
+        reproduce("figure2", trials={"ebc": 0})
+
+
 def test_rules_that_are_not_there_are_reported(monkeypatch, short_curves):
     monkeypatch.setattr(_stopping_times, "available", lambda rule: rule == "ebc-h")
     r = reproduce("figure2", trials=1)

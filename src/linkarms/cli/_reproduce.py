@@ -12,6 +12,7 @@ from rich.console import Console
 
 from linkarms.cli._options import Json, Quiet, Seed
 from linkarms.cli._output import plain_table, print_json
+from linkarms.cli._parse import parse_trials
 from linkarms.cli._simulate import Backend, Jobs
 from linkarms.errors import InvalidInput, require
 
@@ -21,8 +22,11 @@ What = Annotated[
     list[str], typer.Argument(metavar="PIECE...", help="figure1 ... figure5, table1, table2, or all.")
 ]
 Trials = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Runs of each curve. [default: the paper's, curve by curve]"),
+    str | None,
+    typer.Option(
+        metavar="N|RULE=N,...",
+        help="Runs of each curve, or of the curves of some rules. [default: the paper's, curve by curve]",
+    ),
 ]
 Out = Annotated[
     Path, typer.Option(metavar="FOLDER", help="Where pictures, tables, the report and finished trials go.")
@@ -78,7 +82,7 @@ def reproduce(
 
     found = run(
         what,
-        trials=trials,
+        trials=None if trials is None else parse_trials(trials),
         quick=quick,
         seed=seed,
         n_jobs=n_jobs,
@@ -111,10 +115,10 @@ def _check_folder(out: Path) -> None:
         ) from error
 
 
-def _command(what: list[str], trials: int | None, quick: bool, seed: int, taxi: bool, movielens: bool) -> str:
+def _command(what: list[str], trials: str | None, quick: bool, seed: int, taxi: bool, movielens: bool) -> str:
     """What gives the same numbers again; where somebody keeps his data is his own business."""
     words = ["linkarms", "reproduce", *what]
-    words += [] if trials is None else ["--trials", str(trials)]
+    words += [] if trials is None else ["--trials", trials]
     words += ["--quick"] if quick else []
     words += ["--seed", str(seed)] if seed else []
     words += ["--taxi", "TAXI"] if taxi else []

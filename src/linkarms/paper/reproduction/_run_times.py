@@ -75,7 +75,7 @@ class RunTimes:
 def run_table2(trials: int | None, quick: bool, seed: int, means: Means) -> Piece:
     """Table 2, one run at a time in this process, whatever the backend."""
     repetitions, most = _SIZE[quick]
-    repetitions = trials or repetitions
+    repetitions = min(repetitions, trials or repetitions)
     table = run_times()
     wanted = [(rule, arms) for rule in table if available(rule) for arms in table[rule]]
     cells = []

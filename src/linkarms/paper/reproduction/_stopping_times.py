@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,9 +21,18 @@ from linkarms.paper.reproduction._runs import (
 )
 from linkarms.paper.reproduction._slopes import SlopeRow, bracket, slope_rows
 
-__all__ = ["LIMITS", "Slopes", "StoppingTimes", "curve_settings", "run_stopping_times", "run_table1"]
+__all__ = [
+    "LIMITS",
+    "Slopes",
+    "StoppingTimes",
+    "Trials",
+    "curve_settings",
+    "run_stopping_times",
+    "run_table1",
+]
 
 Figure = Literal["figure2", "figure3"]
+Trials = int | Mapping[str, int] | None
 TITLES = {
     "figure2": "Synthetic Dataset 1: samples at the stop",
     "figure3": "Synthetic Dataset 2: samples at the stop",
@@ -41,7 +50,7 @@ LIMITS = {
 #: The Theta for which Synthetic Dataset 2 is run by the mean, too.
 _SMALL = (0.1, 50.0)
 #: Trials of each curve with ``quick``; and the most of those that are only for information.
-QUICK, _OTHER_READING = 10, 20
+QUICK, _OTHER_READING = 10, 10
 
 
 @dataclass(frozen=True)
@@ -70,11 +79,11 @@ class Slopes:
     rows: tuple[SlopeRow, ...]
 
 
-def curve_settings(figure: Figure, trials: int | None, quick: bool, seed: int) -> list[CurveSettings]:
+def curve_settings(figure: Figure, trials: Trials, quick: bool, seed: int) -> list[CurveSettings]:
     """The curves of a figure, those that this version has no rule for among them.
 
-    ``trials=None`` takes the paper's, curve by curve. The parameters of Synthetic Dataset 2 are taken as rates and, for the smaller
-    Theta and at most 20 trials, also as means.
+    ``trials=None`` takes the paper's, curve by curve; a dict does so for rules that it does not name. The parameters of Synthetic Dataset 2 are taken as rates and, for the smaller
+    Theta and at most 10 trials, also as means.
     """
     parameters: Sequence[Any] = (None,) if figure == "figure2" else ("rate", "mean")
     return [
@@ -85,8 +94,9 @@ def curve_settings(figure: Figure, trials: int | None, quick: bool, seed: int) -
     ]
 
 
-def _trials(curve: Curve, trials: int | None, quick: bool, parameter: str | None) -> int:
-    n = trials or (QUICK if quick else curve.trials or 100)
+def _trials(curve: Curve, trials: Trials, quick: bool, parameter: str | None) -> int:
+    given = trials.get(curve.rule) if isinstance(trials, Mapping) else trials
+    n = given or (QUICK if quick else curve.trials or 100)
     return min(n, _OTHER_READING) if parameter == "mean" else n
 
 
@@ -97,7 +107,7 @@ def _run_all(wanted: Sequence[CurveSettings], means: Means) -> tuple[list[CurveR
     return runs, tuple(missing)
 
 
-def run_stopping_times(figure: Figure, trials: int | None, quick: bool, seed: int, means: Means) -> Piece:
+def run_stopping_times(figure: Figure, trials: Trials, quick: bool, seed: int, means: Means) -> Piece:
     """Figure 2 or 3."""
     runs, missing = _run_all(curve_settings(figure, trials, quick, seed), means)
     star = {
@@ -122,7 +132,7 @@ def run_stopping_times(figure: Figure, trials: int | None, quick: bool, seed: in
     )
 
 
-def run_table1(trials: int | None, quick: bool, seed: int, means: Means) -> Piece:
+def run_table1(trials: Trials, quick: bool, seed: int, means: Means) -> Piece:
     """Table 1, from the same trials as Figure 2."""
     runs, missing = _run_all(curve_settings("figure2", trials, quick, seed), means)
     rows = slope_rows("table1", runs, LIMITS["figure2"])
