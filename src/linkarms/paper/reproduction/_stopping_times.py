@@ -82,8 +82,8 @@ class Slopes:
 def curve_settings(figure: Figure, trials: Trials, quick: bool, seed: int) -> list[CurveSettings]:
     """The curves of a figure, those that this version has no rule for among them.
 
-    ``trials=None`` takes the paper's, curve by curve; a dict does so for rules that it does not name. The parameters of Synthetic Dataset 2 are taken as rates and, for the smaller
-    Theta and at most 10 trials, also as means.
+    ``trials=None`` takes the paper's, curve by curve; a dict does so for rules that it does not name. The parameters of Synthetic
+    Dataset 2 are taken as rates and, for the smaller Theta and at most 10 trials, also as means.
     """
     parameters: Sequence[Any] = (None,) if figure == "figure2" else ("rate", "mean")
     return [
