@@ -31,8 +31,8 @@ class ATBOC(SamplingRule):
     cuts, priced again at the new estimates, and something is solved only where they no longer prove that the old weights are good enough.
 
     Printed in *Efficient Clustering in Stochastic Bandits*: that the optimum is solved for every sample, its curve and its run times.
-    Inferred from these: its stop, `linkarms.stopping.BOC`. Recalled: that the average is tracked, and forced exploration. Where an estimated
-    cluster has three arms or more, psi is a lower bound that is not concave, and the weights are the best that were found.
+    Inferred from these: its stop, `linkarms.stopping.BOC`. Recalled: that the average is tracked, and forced exploration. Where an
+    estimated cluster has three arms or more, psi is a lower bound that is not concave, and the weights are the best that were found.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class ATBOC(SamplingRule):
         """Bring the weights up to date, and add them for every sample since the last time."""
         n_arms, d = view.estimates.shape
         if self._t == 0:
-            room = 4 * n_arms + 16
+            room = 2 * n_arms + 8  # M cuts are enough for a proof
             self._w, self._sum = np.full(n_arms, 1.0 / n_arms), np.zeros(n_arms)
             self._labels = np.full(n_arms, -1)
             self._arms, self._points = np.zeros((room, 4), dtype=np.int64), np.zeros((room, 4, d))

@@ -30,8 +30,8 @@ def _fewest(n: Array) -> int:
 def choose_kernel(model: Model, state: State, rule: int, n_clusters: int, number: float) -> int:
     """The next arm: forced exploration first, then the rule. Ties break by index.
 
-    ``number`` is `SamplingRule.number`. Pending pulls count as pulls here. Where every KL is zero (the estimates are on the edge to another partition), EBC-H pulls
-    the least sampled arm of the witness.
+    ``number`` is `SamplingRule.number`. Pending pulls count as pulls here. Where every KL is zero (the estimates are on the edge to
+    another partition), EBC-H pulls the least sampled arm of the witness.
     """
     n_arms = state.counts.shape[0]
     n = state.counts + state.pending

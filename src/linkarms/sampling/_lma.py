@@ -38,7 +38,7 @@ def _ascend(model: Model, theta: Array, labels: Array, n_clusters: int, eta: flo
 class LMA(SamplingRule):
     """Lazy mirror ascent (Menard 2019): EBC's idea with multiplicative weights.
 
-    After every sample ``w_m <- w_m exp(eta g_m)``, renormalised, with ``g`` the gradient of psi at ``w`` and ``eta = step sqrt(log(M) / t)``.
+    After every sample ``w_m <- w_m exp(eta g_m)``, renormalised, with ``g`` the gradient of psi at ``w``, ``eta = step sqrt(log(M) / t)``.
     The average of the weights, each mixed with ``1 / (4 sqrt(t))`` of equal weights, is tracked: ``argmin_m N_m - sum_s w_m(s)``. EBC-H
     takes the same gradient at the samples themselves, which is a plain Frank-Wolfe step on a function with edges, and need not come to
     the optimum; the average of these weights does.

@@ -91,7 +91,7 @@ class MaxGapUCB(_MaxGap):
 
     def wanted(self, upper: NDArray[np.float64], certain: float) -> NDArray[np.bool_]:
         """``U_a`` the largest."""
-        return upper == upper.max()
+        return np.asarray(upper == upper.max())
 
 
 class MaxGapTop2UCB(_MaxGap):
@@ -101,4 +101,4 @@ class MaxGapTop2UCB(_MaxGap):
 
     def wanted(self, upper: NDArray[np.float64], certain: float) -> NDArray[np.bool_]:
         """``U_a`` one of the two largest values."""
-        return upper >= np.unique(upper)[-2:][0]
+        return np.asarray(upper >= np.unique(upper)[-2:][0])

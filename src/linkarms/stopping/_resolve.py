@@ -34,7 +34,9 @@ def resolve_stopping(rule: Any, sampling: SamplingRule | None = None) -> Stoppin
         if own is not None:
             return own
         words = "this one has none" if sampling is None else f"{sampling.name!r} has none"
-        raise InvalidInput(f"stopping=None asks for the sampling rule's own stop, and {words}; give {_CHOICES}")
+        raise InvalidInput(
+            f"stopping=None asks for the sampling rule's own stop, and {words}; give {_CHOICES}"
+        )
     raise InvalidInput(f"stopping={rule!r} is unknown; choose one: {_CHOICES}")
 
 
