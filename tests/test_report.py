@@ -174,7 +174,7 @@ def test_a_place_that_cannot_be_written(found, tmp_path):
         write_report(found, tmp_path / "file")
 
 
-def test_command(tmp_path, capsys):
+def test_command(tmp_path, capsys, monkeypatch):
     out = tmp_path / "out"
     assert run(["reproduce", "figure1", "--out", str(out), "-q"]) == 0
     printed = capsys.readouterr()
@@ -186,7 +186,13 @@ def test_command(tmp_path, capsys):
     assert answer["agrees"] is True
     assert answer["settings"]["seed"] == 3
     assert answer["pieces"]["figure1"]["answer"] == "the same as the paper's"
-    assert "--seed 3" in (out / "report.html").read_text()
+    page = (out / "report.html").read_text()
+    assert "linkarms reproduce figure1 --seed 3</pre>" in page  # and no path of this machine
+    assert str(tmp_path) not in page
+    monkeypatch.chdir(tmp_path)
+    assert run(["reproduce", "figure1", "--out", "here", "--markdown", "page.md", "-q"]) == 0
+    command = "linkarms reproduce figure1 --out here --markdown page.md"
+    assert f"```bash\n{command}\n```" in (tmp_path / "page.md").read_text()
 
 
 def test_command_exits_with_1_where_we_differ(tmp_path, capsys, monkeypatch):

@@ -208,7 +208,7 @@ def test_trials_by_rule():
         (s.parameter, s.trials)
         for s in _stopping_times.curve_settings("figure3", {"ebc": 40, "ebc-h": 5}, False, 0)
     }
-    assert by_reading == {("rate", 40), ("rate", 5), ("mean", 10), ("mean", 5)}
+    assert by_reading == {("rate", 40), ("rate", 5), ("mean", 40), ("mean", 5)}
     with pytest.raises(InvalidInput, match="trials of ebc"):
         reproduce("figure2", trials={"ebc": 0})
 

@@ -92,7 +92,9 @@ def reproduce(
         store=out / "runs",
         progress=not quiet,
     )
-    command = _command(what, trials, quick, seed, taxi is not None, movielens is not None)
+    words = _command(what, trials, quick, seed, taxi is not None, movielens is not None)
+    words += _places({"--out": out, "--markdown": markdown})
+    command = shlex.join(words)
     write_report(found, out, command=command, markdown=markdown)
     if as_json:
         print_json({**found.to_dict(), "report": str(out / "report.html")})
@@ -115,7 +117,9 @@ def _check_folder(out: Path) -> None:
         ) from error
 
 
-def _command(what: list[str], trials: str | None, quick: bool, seed: int, taxi: bool, movielens: bool) -> str:
+def _command(
+    what: list[str], trials: str | None, quick: bool, seed: int, taxi: bool, movielens: bool
+) -> list[str]:
     """What gives the same numbers again; where somebody keeps his data is his own business."""
     words = ["linkarms", "reproduce", *what]
     words += [] if trials is None else ["--trials", trials]
@@ -123,7 +127,17 @@ def _command(what: list[str], trials: str | None, quick: bool, seed: int, taxi: 
     words += ["--seed", str(seed)] if seed else []
     words += ["--taxi", "TAXI"] if taxi else []
     words += ["--movielens", "MOVIELENS"] if movielens else []
-    return shlex.join(words)
+    return words
+
+
+def _places(options: dict[str, Path | None]) -> list[str]:
+    """Where it was written, if that says nothing about the machine."""
+    return [
+        word
+        for option, path in options.items()
+        if path is not None and not path.is_absolute() and ".." not in path.parts
+        for word in (option, path.as_posix())
+    ]
 
 
 def _print_table(found: Any) -> None:
