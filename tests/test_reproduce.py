@@ -208,7 +208,7 @@ def test_trials_by_rule():
         (s.parameter, s.trials)
         for s in _stopping_times.curve_settings("figure3", {"ebc": 40, "ebc-h": 5}, False, 0)
     }
-    assert by_reading == {("rate", 40), ("rate", 5), ("mean", 40), ("mean", 5)}
+    assert by_reading == {("rate", 40), ("rate", 5), ("mean", 20), ("mean", 5)}
     with pytest.raises(InvalidInput, match="trials of ebc"):
         reproduce("figure2", trials={"ebc": 0})
 
@@ -225,7 +225,7 @@ def test_rules_that_are_not_there_are_reported(monkeypatch, short_curves):
 
 def test_figures_2_and_3_and_table1(tmp_path, short_curves, monkeypatch):
     monkeypatch.setattr(_stopping_times, "available", lambda rule: rule in ("ebc", "ebc-h"))
-    r = reproduce(["table1", "figure3", "figure2"], trials=2, store=tmp_path / "runs")
+    r = reproduce(["table1", "figure3", "figure2"], trials=1, store=tmp_path / "runs")
     assert list(r.pieces) == ["figure2", "figure3", "table1"]
     assert len(r["figure2"].deviations) == 6 * 2
     assert len(r["figure3"].deviations) == 6 * 2 + 6

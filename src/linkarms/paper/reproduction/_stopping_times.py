@@ -50,7 +50,7 @@ LIMITS = {
 #: The Theta for which Synthetic Dataset 2 is run by the mean, too.
 _SMALL = (0.1, 50.0)
 #: Trials of each curve with ``quick``; and the most of those that are only for information.
-QUICK, _OTHER_READING = 10, 40
+QUICK, _OTHER_READING = 10, 20
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def curve_settings(figure: Figure, trials: Trials, quick: bool, seed: int) -> li
     """The curves of a figure, those that this version has no rule for among them.
 
     ``trials=None`` takes the paper's, curve by curve; a dict does so for rules that it does not name. The parameters of Synthetic
-    Dataset 2 are taken as rates and, for the smaller Theta and at most 40 trials, also as means.
+    Dataset 2 are taken as rates and, for the smaller Theta and at most 20 trials, also as means.
     """
     parameters: Sequence[Any] = (None,) if figure == "figure2" else ("rate", "mean")
     return [
