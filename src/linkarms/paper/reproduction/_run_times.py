@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkarms.montecarlo import simulate
-from linkarms.paper._chunks import chunk_seed, load_chunk, save_chunk, settings_digest
+from linkarms.paper._chunks import load_chunk, save_chunk, settings_digest
 from linkarms.paper.published import run_times
 from linkarms.paper.reproduction._deviation import compare
 from linkarms.paper.reproduction._piece import Piece
@@ -26,8 +26,8 @@ _OWN_STOP = ("atboc", "lucbboc")
 _DELTA, _EPSILON = 1e-10, 0.01
 #: Room between the true means and the ends of Theta.
 _ROOM = 10.0
-#: Repetitions, and the most samples of each: quick and not.
-_SIZE = {True: (2, 1000), False: (5, 5000)}
+#: Repetitions, runs in each, and the most samples of a run: quick and not.
+_SIZE = {True: (2, 2, 1000), False: (5, 5, 5000)}
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,14 @@ class RunTimes:
 
 def run_table2(trials: int | None, quick: bool, seed: int, means: Means) -> Piece:
     """Table 2, one run at a time in this process, whatever the backend."""
-    repetitions, most = _SIZE[quick]
+    repetitions, runs, most = _SIZE[quick]
     repetitions = min(repetitions, trials or repetitions)
     table = run_times()
     wanted = [(rule, arms) for rule in table if available(rule) for arms in table[rule]]
     cells = []
     for i, (rule, arms) in enumerate(wanted):
         means.say(i / len(wanted), f"time of {rule}, {arms} arms")
-        cells.append(_cell(rule, arms, repetitions, most, seed, means))
+        cells.append(_cell(rule, arms, (repetitions, runs, most), seed, means))
     content = RunTimes(tuple(cells))
     return Piece(
         "table2",
@@ -91,7 +91,14 @@ def run_table2(trials: int | None, quick: bool, seed: int, means: Means) -> Piec
             compare(("table2", c.rule, f"{c.arms} arms"), np.array(c.milliseconds), c.paper) for c in cells
         ),
         {"table2": [_row(content, c) for c in cells]},
-        {"delta": _DELTA, "epsilon": _EPSILON, "repetitions": repetitions, "max_samples": most, "seed": seed},
+        {
+            "delta": _DELTA,
+            "epsilon": _EPSILON,
+            "repetitions": repetitions,
+            "runs": runs,
+            "max_samples": most,
+            "seed": seed,
+        },
         (
             "Another machine and other programs: the times cannot be expected to agree. What can be compared is how they grow with the "
             "number of arms, and their ratios.",
@@ -102,29 +109,28 @@ def run_table2(trials: int | None, quick: bool, seed: int, means: Means) -> Piec
     )
 
 
-def _cell(rule: str, arms: int, repetitions: int, most: int, seed: int, means: Means) -> RunTime:
+def _cell(rule: str, arms: int, size: tuple[int, int, int], seed: int, means: Means) -> RunTime:
+    repetitions, runs, most = size
     problem = problems.scaling(arms)
     stop = None if rule in _OWN_STOP else _stop(problem)
-    spec = {"table2": [rule, arms, most, seed, _DELTA], "stop": None if stop is None else stop.to_dict()}
+    spec = {
+        "table2": [rule, arms, runs, most, seed, _DELTA],
+        "stop": None if stop is None else stop.to_dict(),
+    }
     folder = None if means.store is None else means.store / settings_digest(spec)
     times, samples = [], 0
     for i in range(repetitions):
         found = load_chunk(folder, f"{i:05}")
         if found is None:
-            s = simulate(
-                problem,
-                rule,
-                stopping=stop,
-                deltas=[_DELTA],
-                trials=1,
-                seed=chunk_seed(seed, i),
-                max_samples=most,
-            )
-            if s.completed < 1:
+            common: dict[str, Any] = {"stopping": stop, "deltas": [_DELTA], "seed": seed, "max_samples": most}
+            if not times:  # what is compiled on the way is not part of a sample
+                simulate(problem, rule, trials=1, **common)
+            s = simulate(problem, rule, trials=runs, first_trial=i * runs, **common)
+            if s.completed < runs:
                 raise KeyboardInterrupt
             (r,) = s.values()
-            at = int(r.stopping_times[0, 0])
-            found = {"microseconds": r.microseconds_per_sample, "samples": most if at < 0 else at}
+            used = np.where(r.stopping_times < 0, most, r.stopping_times)
+            found = {"microseconds": r.microseconds_per_sample, "samples": int(used.sum())}
             save_chunk(folder, f"{i:05}", found)
         times.append(found["microseconds"] / 1e3)
         samples += found["samples"]
