@@ -53,6 +53,19 @@ def test_deviations_by_hand():
     assert replace(d, limit=None).verdict == "for information"
 
 
+def test_what_is_no_chance_is_said():
+    values = np.array([104.0, 105.0, 106.0])
+    limit = Limit(10.0, None)
+    near, far = (
+        compare(("figure2", name, "1"), values, 100.0, n, limit) for name, n in (("near", 1), ("far", 3))
+    )
+    assert near.standard_errors == pytest.approx(5 / math.sqrt(4 / 3))
+    assert far.standard_errors == pytest.approx(5 / math.sqrt(2 / 3))
+    unsure = replace(near, standard_errors=2.9)
+    (said,) = _stopping_times._no_chance([unsure, far, replace(far, limit=Limit(1.0, None))])
+    assert said.startswith("far, at 1: +5.0%")
+
+
 def test_a_deviation_without_a_standard_error_is_judged_by_its_percentage():
     single = compare(("p", "c", "x"), np.array([105.0]), 100.0, 16, Limit(4.0))
     assert math.isnan(single.standard_errors)

@@ -36,10 +36,11 @@ def number(value: Any) -> str:
 
 def overview(reproduction: Reproduction) -> list[tuple[str, str, str]]:
     """Piece, title, and what came of it."""
-    rows = [
-        (name, piece.title, ("agrees: " if piece.agrees else "DIFFERS: ") + piece.answer)
-        for name, piece in reproduction.pieces.items()
-    ]
+    rows = []
+    for name, piece in reproduction.pieces.items():
+        judged = any(d.limit is not None for d in piece.deviations) or not piece.deviations
+        word = ("agrees: " if judged else "") if piece.agrees else "DIFFERS: "
+        rows.append((name, piece.title, word + piece.answer))
     return rows + [(name, "", f"not run: {why}") for name, why in reproduction.not_run.items()]
 
 

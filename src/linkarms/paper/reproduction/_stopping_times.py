@@ -47,6 +47,8 @@ LIMITS = {
     },
     "figure3": {"ebc": Limit(8.0), "ebc-h": Limit(4.0)},
 }
+#: Standard errors beyond which a difference is no chance.
+_CHANCE = 3.0
 #: The Theta for which Synthetic Dataset 2 is run by the mean, too.
 _SMALL = (0.1, 50.0)
 #: Trials of each curve with ``quick``; and the most of those that are only for information.
@@ -126,7 +128,7 @@ def run_stopping_times(figure: Figure, trials: Trials, quick: bool, seed: int, m
         tuple(deviations),
         tables,
         _settings(runs, seed),
-        _remarks(figure, runs, star),
+        (*_remarks(figure, runs, star), *_no_chance(deviations)),
         _mistakes(runs),
         missing,
     )
@@ -248,6 +250,16 @@ def _remarks(
             for r in first
         ]
     return tuple(words)
+
+
+def _no_chance(deviations: Sequence[Deviation]) -> list[str]:
+    """Numbers that are within their limit in percent, and yet farther off than chance would have them."""
+    far = [d for d in deviations if d.verdict == "within" and abs(d.standard_errors) > _CHANCE]
+    return [
+        f"{d.curve}, at {d.point}: {d.percent:+.1f}% is within its limit, and still {abs(d.standard_errors):.1f} standard errors off: "
+        "that is no chance."
+        for d in far
+    ]
 
 
 def _average(run: CurveRun) -> float:
