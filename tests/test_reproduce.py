@@ -53,6 +53,12 @@ def test_deviations_by_hand():
     assert replace(d, limit=None).verdict == "for information"
 
 
+def test_few_trials_are_judged_by_standard_errors_too():
+    assert _stopping_times._limits("figure2", False)["lucbboc"] == Limit(10.0, None)
+    assert _stopping_times._limits("figure2", True)["lucbboc"] == Limit(10.0, 3.0)
+    assert _stopping_times._limits("figure3", False) == _stopping_times._limits("figure3", True)
+
+
 def test_what_is_no_chance_is_said():
     values = np.array([104.0, 105.0, 106.0])
     limit = Limit(10.0, None)

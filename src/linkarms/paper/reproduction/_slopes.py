@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,7 +94,7 @@ def theorem3(settings: CurveSettings, t_star: tuple[float, float]) -> tuple[floa
     return (1.0 / low if low > 0 else np.inf), (1.0 / high if high > 0 else np.inf)
 
 
-def slope_rows(piece: str, runs: Sequence[CurveRun], limits: dict[str, Limit]) -> list[SlopeRow]:
+def slope_rows(piece: str, runs: Sequence[CurveRun], limits: Mapping[str, Limit]) -> list[SlopeRow]:
     """One row a curve."""
     rows = []
     stars: dict[str | None, tuple[float, float]] = {}
