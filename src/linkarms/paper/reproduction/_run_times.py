@@ -118,7 +118,8 @@ def _cell(rule: str, arms: int, size: tuple[int, int, int], seed: int, means: Me
         "stop": None if stop is None else stop.to_dict(),
     }
     folder = None if means.store is None else means.store / settings_digest(spec)
-    times, samples = [], 0
+    times: list[float] = []
+    samples = 0
     for i in range(repetitions):
         found = load_chunk(folder, f"{i:05}")
         if found is None:
