@@ -5,6 +5,7 @@ import csv
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -239,3 +240,32 @@ def test_command_with_an_out_that_is_a_file(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert run(["reproduce", "figure1", "--out", str(tmp_path / "file"), "-q"]) == 2
     assert "no folder that can be written to" in capsys.readouterr().err
+
+
+def test_the_committed_report():
+    """Its numbers are those of the paper and, for EBC and EBC-H, of the runs kept as evidence (the same seed)."""
+    root = Path(__file__).parents[1]
+    rows = list(
+        csv.DictReader((root / "docs" / "reproduction" / "deviations.csv").read_text("utf-8").splitlines())
+    )
+    kept = json.loads((root / "evidence" / "paper_figures.json").read_text("utf-8"))
+    names = {(-500, 0.1): "1000 0.1", (-500, 0.01): "1000 0.01", (-5, 0.01): "10 0.01"}
+    checked = 0
+    for figure in ("figure2", "figure3"):
+        for c in published.curves(figure):
+            label = CurveSettings(c, 1, 0).label
+            mine = [r for r in rows if (r["piece"], r["curve"]) == (figure, label) and r["point"] != "slope"]
+            assert [float(r["paper"]) for r in mine] == list(c.samples)
+            assert [r["verdict"] for r in mine] == ["within"] * 10
+            if c.theta is None:
+                continue
+            name = names[c.theta[0], c.epsilon] if figure == "figure2" else f"{c.theta[1]:g}"
+            times = np.array(kept[figure][f"{c.rule} {name}"]["times"][:100])
+            assert {int(r["trials"]) for r in mine} == {100}
+            assert [float(r["ours"]) for r in mine] == pytest.approx(times.mean(axis=0).tolist())
+            checked += 1
+    assert checked == 10
+    page = (root / "docs" / "reproduction.md").read_text("utf-8")
+    assert f"--seed {kept['seed']}" in page
+    judged = [r for r in rows if r["verdict"] in ("within", "beyond")]
+    assert all(f"{float(r['percent']):+.1f}%" in page for r in judged)

@@ -259,11 +259,11 @@ def _remarks(
 
 
 def _no_chance(deviations: Sequence[Deviation]) -> list[str]:
-    """Numbers that are within their limit in percent, and yet farther off than chance would have them."""
+    """Numbers that are within their limit in percent, and yet farther off than chance would often have them."""
     far = [d for d in deviations if d.verdict == "within" and abs(d.standard_errors) > _CHANCE]
     return [
         f"{d.curve}, at {d.point}: {d.percent:+.1f}% is within its limit, and still {abs(d.standard_errors):.1f} standard errors off: "
-        "that is no chance."
+        "hardly chance."
         for d in far
     ]
 
