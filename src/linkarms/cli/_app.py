@@ -15,6 +15,7 @@ from linkarms.cli._campaign import campaign
 from linkarms.cli._cluster import cluster
 from linkarms.cli._demo import demo
 from linkarms.cli._plan import plan
+from linkarms.cli._reproduce import reproduce
 from linkarms.cli._simulate import simulate
 from linkarms.errors import LinkarmsError
 
@@ -46,7 +47,7 @@ def _root(
         typer.echo(context.get_help())
 
 
-for _command in (demo, cluster, plan, bound, simulate, bench):
+for _command in (demo, cluster, plan, bound, simulate, reproduce, bench):
     app.command()(_command)
 app.add_typer(campaign)
 
