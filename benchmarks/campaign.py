@@ -14,11 +14,11 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
+from linkarms.bench._machine import machine
 from tests.postgres import Server, binaries
 
 import linkarms as la
 from linkarms._progress import Progress
-from linkarms.bench._machine import machine
 from linkarms.campaign import Campaign
 
 HERE = Path(__file__).parent

@@ -342,21 +342,23 @@ class BanditClusterer:
 
     def snapshot(self) -> dict[str, Any]:
         """What of a dump changes while the run goes on, without late samples; `restore` takes it back."""
-        return {
-            "stopped": self._stopped,
-            "closed": self._closed,
-            "state": self._engine.to_dict(),
-            "memory": self._engine.sampling.memory(),
-        }
+        snapshot = {"stopped": self._stopped, "closed": self._closed, "state": self._engine.to_dict()}
+        memory = self._engine.sampling.memory()
+        return snapshot if memory is None else snapshot | {"memory": memory}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from a `snapshot` of the same run."""
         with damage_named():
             self._engine.restore(snapshot["state"])
-            memory = snapshot.get("memory")  # versions before 0.2 wrote none
+            memory = snapshot.get("memory")
             if memory is not None:
                 self._engine.sampling.remember(memory)
             self._stopped, self._closed = bool(snapshot["stopped"]), snapshot["closed"]
+
+    @property
+    def sampling_has_memory(self) -> bool:
+        """Whether the sampling rule keeps something in itself from one choice to the next."""
+        return type(self._engine.sampling).memory is not SamplingRule.memory
 
     def set_pending(self, pulls: Sequence[int]) -> None:
         """Say how many pulls of each arm are under way, for whoever keeps account of them apart."""

@@ -33,6 +33,11 @@ def refuse_own_classes(clusterer: BanditClusterer, rules: Sequence[Any]) -> None
     parts = [part for f in clusterer.families.families for part in getattr(f, "families", [f])]
     own = [x for x in (*parts, *rules) if not type(x).__module__.startswith(("linkarms.", "builtins"))]
     why = f"{type(own[0]).__name__} is a class of your own" if own else None
+    if clusterer.sampling_has_memory:
+        raise InvalidInput(
+            "this sampling rule keeps something in itself when it chooses, which the log of a campaign does not hold; "
+            "use 'ebc-h', 'ebc', 'lucbboc' or 'round-robin'"
+        )
     try:
         BanditClusterer.load(clusterer.dump())
     except InvalidDump as error:
