@@ -157,7 +157,7 @@ def _order(rule: str, rows: list[dict[str, Any]]) -> list[str]:
     elif more and not fewer:
         ours = "more samples than"
     else:
-        ours = "about as many samples as"
+        ours = "neither clearly more nor clearly fewer samples than"
     low, high = min(r["ratio"] for r in known), max(r["ratio"] for r in known)
     text = f"{rule} needs {ours} round robin, {low:.2f} to {high:.2f} times as many"
     paper = [r["paper_ratio"] for r in rows if not math.isnan(r["paper_ratio"])]
