@@ -53,10 +53,20 @@ def test_deviations_by_hand():
     assert replace(d, limit=None).verdict == "for information"
 
 
-def test_few_trials_are_judged_by_standard_errors_too():
+def test_few_trials_are_judged_by_both():
+    """Three standard errors on top of the percentage."""
+    values = np.array(
+        [-2.0, 0.0, 2.0]
+    )  # spread 2; with three trials of ours and of the paper's the error is 2 sqrt(2/3)
+    error = 2 * math.sqrt(2 / 3)
+    for excess, verdict in ((3 * error - 0.01, "within"), (3 * error + 0.01, "beyond")):
+        for sign in (1, -1):
+            mean = 100 + sign * (10 + excess)
+            d = compare(("p", "c", "x"), mean + values, 100.0, 3, Limit(10.0, 3.0, added=True))
+            assert d.verdict == verdict
+            assert replace(d, limit=Limit(10.0, 3.0)).verdict == "beyond"
     assert _stopping_times._limits("figure2", False)["lucbboc"] == Limit(10.0, None)
-    assert _stopping_times._limits("figure2", True)["lucbboc"] == Limit(10.0, 3.0)
-    assert _stopping_times._limits("figure3", False) == _stopping_times._limits("figure3", True)
+    assert _stopping_times._limits("figure2", True)["lucbboc"] == Limit(10.0, 3.0, added=True)
 
 
 def test_what_is_no_chance_is_said():
@@ -361,5 +371,18 @@ def test_figure5_on_ratings_of_our_own(tmp_path):
     theirs = paper["ebc-h"][2] / paper["round-robin"][2]
     assert at["ebc-h", 0.2]["paper_ratio"] == pytest.approx(theirs)
     assert {d.verdict for d in piece.deviations} <= {"for information"}
-    assert any("round robin" in remark for remark in piece.remarks)
+    for rule in set(piece.content.sweeps) - {"round-robin"}:
+        assert sum(remark.startswith((f"{rule} needs ", f"{rule}: too few")) for remark in piece.remarks) == 1
     assert piece.agrees
+
+
+def test_the_order_of_rules_in_words():
+    from linkarms.paper.reproduction._measured_error import _order
+
+    row = {"ratio": 0.8, "ratio_low": 0.7, "ratio_high": 0.9, "missed": 0.0, "paper_ratio": 0.75}
+    unknown = {**row, "ratio": math.nan, "ratio_low": 1.2}
+    missed = {**row, "ratio": 5.0, "missed": 0.5}
+    assert _order("ebc-h", [row, unknown, missed]) == [
+        "ebc-h needs fewer samples than round robin, 0.80 to 0.80 times as many; in the paper 0.75 to 0.75 times."
+    ]
+    assert "too few runs" in _order("ebc-h", [unknown])[0]
