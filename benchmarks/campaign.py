@@ -14,10 +14,10 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
-from linkarms.bench._machine import machine
 from tests.postgres import Server, binaries
 
 import linkarms as la
+from linkarms._machine import machine
 from linkarms._progress import Progress
 from linkarms.campaign import Campaign
 
