@@ -355,11 +355,6 @@ class BanditClusterer:
                 self._engine.sampling.remember(memory)
             self._stopped, self._closed = bool(snapshot["stopped"]), snapshot["closed"]
 
-    @property
-    def sampling_has_memory(self) -> bool:
-        """Whether the sampling rule keeps something in itself from one choice to the next."""
-        return type(self._engine.sampling).memory is not SamplingRule.memory
-
     def set_pending(self, pulls: Sequence[int]) -> None:
         """Say how many pulls of each arm are under way, for whoever keeps account of them apart."""
         self._engine.state.pending[...] = pulls

@@ -121,6 +121,11 @@ class SamplingRule(ABC):
         """The rule for a new run: itself, or a copy if it keeps something in itself that runs must not share."""
         return self
 
+    @property
+    def has_memory(self) -> bool:
+        """Whether the rule keeps something in itself from one choice to the next."""
+        return type(self).memory is not SamplingRule.memory
+
     def memory(self) -> dict[str, Any] | None:
         """What the rule keeps in itself, as plain data, so that a dumped run goes on as if nothing had happened."""
         return None
