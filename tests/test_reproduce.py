@@ -53,20 +53,17 @@ def test_deviations_by_hand():
     assert replace(d, limit=None).verdict == "for information"
 
 
-def test_few_trials_are_judged_by_both():
-    """Three standard errors on top of the percentage."""
-    values = np.array(
-        [-2.0, 0.0, 2.0]
-    )  # spread 2; with three trials of ours and of the paper's the error is 2 sqrt(2/3)
-    error = 2 * math.sqrt(2 / 3)
-    for excess, verdict in ((3 * error - 0.01, "within"), (3 * error + 0.01, "beyond")):
+def test_few_trials_may_be_three_standard_errors_off():
+    """And no more: the percentage is not added to them."""
+    values = np.array([-8.0, 0.0, 8.0])  # spread 8; three trials of ours and of the paper's: 8 sqrt(2/3)
+    error = 8 * math.sqrt(2 / 3)
+    limits = {quick: _stopping_times._limits("figure2", quick)["lucbboc"] for quick in (False, True)}
+    for off, verdict in ((3 * error - 0.01, "within"), (3 * error + 0.01, "beyond")):
         for sign in (1, -1):
-            mean = 100 + sign * (10 + excess)
-            d = compare(("p", "c", "x"), mean + values, 100.0, 3, Limit(10.0, 3.0, added=True))
+            d = compare(("p", "c", "x"), 100 + sign * off + values, 100.0, 3, limits[True])
             assert d.verdict == verdict
-            assert replace(d, limit=Limit(10.0, 3.0)).verdict == "beyond"
-    assert _stopping_times._limits("figure2", False)["lucbboc"] == Limit(10.0, None)
-    assert _stopping_times._limits("figure2", True)["lucbboc"] == Limit(10.0, 3.0, added=True)
+            assert replace(d, limit=limits[False]).verdict == "beyond"
+    assert limits == {False: Limit(10.0, None), True: Limit(10.0, 3.0)}
 
 
 def test_what_is_no_chance_is_said():

@@ -22,13 +22,10 @@ class Limit:
         Of the paper's number.
     standard_errors : float or None
         Or so many standard errors of the difference, whichever is more; None: the percentage alone counts.
-    added : bool, default False
-        The standard errors come on top of the percentage: for few trials.
     """
 
     percent: float
     standard_errors: float | None = 3.0
-    added: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,10 +69,8 @@ class Deviation:
         if abs(self.percent) <= self.limit.percent:
             return "within"
         most = self.limit.standard_errors
-        # the share of the difference that the percentage does not cover
-        rest = 1.0 - self.limit.percent / abs(self.percent) if self.limit.added else 1.0
         # NaN compares false: what has no standard error is judged by its percentage
-        return "within" if most is not None and rest * abs(self.standard_errors) <= most else "beyond"
+        return "within" if most is not None and abs(self.standard_errors) <= most else "beyond"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: one row of a table; None for what is not known."""

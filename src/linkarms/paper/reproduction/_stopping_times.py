@@ -183,8 +183,8 @@ def _one_each(runs: Sequence[CurveRun]) -> list[CurveRun]:
 
 
 def _limits(figure: Figure, quick: bool) -> dict[str, Limit]:
-    """With few trials a limit would be missed by chance: three standard errors are then added to the percentage."""
-    return {rule: Limit(x.percent, _CHANCE, added=True) if quick else x for rule, x in LIMITS[figure].items()}
+    """With few trials a percentage alone would be missed by chance: three standard errors are then allowed to every rule."""
+    return {rule: Limit(x.percent, _CHANCE) if quick else x for rule, x in LIMITS[figure].items()}
 
 
 def _curve_deviations(figure: Figure, run: CurveRun, limits: Mapping[str, Limit]) -> list[Deviation]:
