@@ -37,6 +37,7 @@ def test_the_papers_curve_within_ten_percent(rule, trials, points):
     assert s[rule].stopping_times.shape == (trials, len(xs))
     assert not s[rule].errors.any()
     ours = s[rule].stopping_times.mean(axis=0)
+    # over 200 trials LUCBBOC's first point is 8.6% above the paper's (docs/reproduction.md): few trials of another seed may miss this
     assert np.all(np.abs(ours / theirs - 1.0) < 0.1), (ours, theirs)
 
 
