@@ -79,7 +79,7 @@ def test_a_chunk_lost_twice_runs_alone():
 
 
 def test_a_worker_with_another_linkarms_is_refused():
-    task = _task.Task(PROBLEM, (la.sampling.EBCH(),), PAPER, (0.1,), 0, 100)
+    task = _task.Task(PROBLEM, (la.sampling.EBCH(),), (PAPER,), (0.1,), 0, 100)
     packed = _task.pack(task, "pickle")
     assert len(_task.run_chunk(packed, 0, 2).trials) == 2
     other = _task.Packed(packed.data, "0.0.1", packed.digest)

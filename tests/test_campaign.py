@@ -303,7 +303,7 @@ def test_another_process_goes_on_bit_for_bit(storage, sampling):
         campaign.close()
 
 
-@pytest.mark.parametrize("rule", ["ebc", "ebc-h", "round-robin"])
+@pytest.mark.parametrize("rule", ["ebc", "ebc-h", "lucbboc", "round-robin"])
 def test_asking_changes_nothing_but_what_is_pending(rule):
     """A replay takes the arms from the log: choosing them must not move the state."""
     c = la.BanditClusterer(2, ARMS, stopping=PAPER, sampling=rule, seed=1)
@@ -312,6 +312,15 @@ def test_asking_changes_nothing_but_what_is_pending(rule):
     c.ask(5)
     c.set_pending([0] * 4)
     assert c.snapshot() == before
+
+
+@pytest.mark.parametrize("rule", ["atboc", "lma", "maxgap-elim"])
+def test_rules_with_a_memory_are_refused(tmp_path, rule):
+    """Their choices move something that no operation in the log says."""
+    path = tmp_path / "runs.db"
+    with pytest.raises(la.errors.InvalidInput, match="keeps something in itself"):
+        Campaign.create("lab", ARMS, 2, storage=path, stopping=PAPER, sampling=rule)
+    assert not path.exists()
 
 
 def test_vectors_and_other_families(storage):

@@ -55,8 +55,8 @@ class BanditClusterer:
         The promised error probability.
     sampling : str or SamplingRule, default "ebc-h"
         Which arm next; see `linkarms.sampling`.
-    stopping : StoppingRule
-        When to stop; see `linkarms.stopping`. It has no default yet.
+    stopping : StoppingRule or None
+        When to stop; see `linkarms.stopping`. None for the sampling rule's own stop, where it has one. It has no default yet.
     seed : int, default 0
         Seed of the rules' own random numbers (EBC's first weights).
     max_samples : int, optional
@@ -94,11 +94,12 @@ class BanditClusterer:
         self.delta = check_delta(delta)
         self.max_samples = None if max_samples is None else check_integer("max_samples", max_samples, 1)
         self.families: ArmFamilies = resolve(family, len(self.arms), self.n_features)
+        rule = resolve_sampling(sampling).fresh()
         self._engine = Engine(
             self.families,
             self.n_clusters,
-            resolve_sampling(sampling),
-            resolve_stopping(stopping),
+            rule,
+            resolve_stopping(stopping, rule),
             self.delta,
             np.random.default_rng(check_integer("seed", seed, 0)),
         )
@@ -306,7 +307,7 @@ class BanditClusterer:
         if engine.trivial:
             return f"{len(self.arms)} arms have only one partition into {self.n_clusters} clusters: no samples were needed"
         if self._stopped:
-            return f"stopped: the clusters are wrong with probability at most {self.delta:g}"
+            return f"stopped: {engine.stopping.promise(self.delta)}"
         missing = [name for name, n in zip(self.arms, engine.state.counts, strict=True) if n == 0]
         if self._closed is not None:
             start = f"no promise: {self._closed}"
@@ -346,12 +347,17 @@ class BanditClusterer:
 
     def snapshot(self) -> dict[str, Any]:
         """What of a dump changes while the run goes on, without late samples; `restore` takes it back."""
-        return {"stopped": self._stopped, "closed": self._closed, "state": self._engine.to_dict()}
+        snapshot = {"stopped": self._stopped, "closed": self._closed, "state": self._engine.to_dict()}
+        memory = self._engine.sampling.memory()
+        return snapshot if memory is None else snapshot | {"memory": memory}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from a `snapshot` of the same run."""
         with damage_named():
             self._engine.restore(snapshot["state"])
+            memory = snapshot.get("memory")
+            if memory is not None:
+                self._engine.sampling.remember(memory)
             self._stopped, self._closed = bool(snapshot["stopped"]), snapshot["closed"]
 
     def set_pending(self, pulls: Sequence[int]) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from linkarms._machine import machine
 from linkarms._progress import Progress
 from linkarms._validate import check_integer
 from linkarms.bench._growth import measure_growth
-from linkarms.bench._machine import machine
 from linkarms.bench._published import as_dict
 from linkarms.bench._startup import measure_startup
 from linkarms.bench._step import measure_step

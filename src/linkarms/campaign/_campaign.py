@@ -20,7 +20,7 @@ from linkarms.campaign._overview import Overview, overview
 from linkarms.campaign._records import Checkup, Event, Receipt, Status, Ticket
 from linkarms.campaign._run import Run
 from linkarms.campaign._session import Session, chained, to_json
-from linkarms.campaign._settings import Settings, refuse_own_classes
+from linkarms.campaign._settings import Settings, refuse_unstorable
 from linkarms.campaign._storage import RETRACTED, TOLD, Entry, Head, Storage, TicketRow
 from linkarms.clusterer import BanditClusterer
 from linkarms.errors import Conflict, InvalidInput, TooLarge, require
@@ -120,7 +120,7 @@ class Campaign:
         if features > LIMITS.features:
             raise TooLarge(f"n_features={features} is too many; a campaign takes at most {LIMITS.features}")
         clusterer = BanditClusterer(n_clusters, names, **settings)
-        refuse_own_classes(clusterer, [settings.get("sampling"), settings.get("stopping")])
+        refuse_unstorable(clusterer, [settings.get("sampling"), settings.get("stopping")])
         config = to_json({"linkarms": __version__, "clusterer": clusterer.dump(), "lease": seconds})
         home = open_storage(storage, clock)
         first = Entry(1, home.now(), "create", None, None, None, config, "")

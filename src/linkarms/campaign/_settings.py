@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from linkarms.clusterer import BanditClusterer
 from linkarms.errors import InvalidDump, InvalidInput
+from linkarms.sampling import sampling_from_dict
 
 if TYPE_CHECKING:
     from linkarms.families import FamilyLike
     from linkarms.sampling import SamplingRule
     from linkarms.stopping import StoppingRule
 
-__all__ = ["Settings", "refuse_own_classes"]
+__all__ = ["Settings", "refuse_unstorable"]
 
 
 class Settings(TypedDict, total=False):
@@ -28,8 +30,8 @@ class Settings(TypedDict, total=False):
     max_samples: int | None
 
 
-def refuse_own_classes(clusterer: BanditClusterer, rules: Sequence[Any]) -> None:
-    """Whatever the dump names must be made again, as the same class, from its name alone."""
+def refuse_unstorable(clusterer: BanditClusterer, rules: Sequence[Any]) -> None:
+    """Whatever the dump names must be made again, as the same class, from its name alone; and the log must say all that moves it."""
     parts = [part for f in clusterer.families.families for part in getattr(f, "families", [f])]
     own = [x for x in (*parts, *rules) if not type(x).__module__.startswith(("linkarms.", "builtins"))]
     why = f"{type(own[0]).__name__} is a class of your own" if own else None
@@ -40,4 +42,10 @@ def refuse_own_classes(clusterer: BanditClusterer, rules: Sequence[Any]) -> None
     if why is not None:
         raise InvalidInput(
             f"a campaign takes the families and rules of linkarms only, by name ({why}); use one of those"
+        )
+    rule = sampling_from_dict(json.loads(clusterer.dump())["sampling"])
+    if rule is not None and rule.has_memory:
+        raise InvalidInput(
+            f"sampling {rule.name!r} keeps something in itself when it chooses, which the log of a campaign does not hold; use "
+            "a rule without a memory, 'ebc-h' say"
         )

@@ -15,6 +15,7 @@ from linkarms.cli._campaign import campaign
 from linkarms.cli._cluster import cluster
 from linkarms.cli._demo import demo
 from linkarms.cli._plan import plan
+from linkarms.cli._reproduce import reproduce
 from linkarms.cli._serve import serve
 from linkarms.cli._simulate import simulate
 from linkarms.errors import LinkarmsError
@@ -47,7 +48,7 @@ def _root(
         typer.echo(context.get_help())
 
 
-for _command in (demo, cluster, plan, bound, simulate, bench, serve):
+for _command in (demo, cluster, plan, bound, simulate, reproduce, bench, serve):
     app.command()(_command)
 app.add_typer(campaign)
 

@@ -17,6 +17,7 @@ __all__ = [
     "parse_numbers",
     "parse_problem",
     "parse_stopping",
+    "parse_trials",
 ]
 
 FAMILY_HELP = (
@@ -185,3 +186,19 @@ def _read_problem(path: Path) -> Any:
         )
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error
+
+
+def parse_trials(text: str, option: str = "--trials") -> int | dict[str, int]:
+    """A number of runs, or ``RULE=N`` with commas between."""
+    found = {}
+    for part in parse_list(text, option):
+        rule, _, number = part.rpartition("=")
+        try:
+            found[rule.strip()] = int(number)
+        except ValueError:
+            raise InvalidInput(f"{option} {part}: write a whole number, or RULE=NUMBER") from None
+    if "" in found:
+        if len(found) > 1:
+            raise InvalidInput(f"{option} {text}: write one number for all rules, or RULE=NUMBER for each")
+        return found[""]
+    return found

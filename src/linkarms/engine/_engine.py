@@ -48,13 +48,14 @@ class Engine:
     ) -> None:
         self.families, self.n_clusters, self.delta, self.rng = families, n_clusters, delta, rng
         self.sampling, self.stopping = sampling, stopping
+        sampling.check(families, n_clusters)
         stopping.check(families)
         n_arms, d = families.model.codes.shape
         self.state = new_state(n_arms, d)
         self.state.vectors[W] = sampling.initial_weights(n_arms, rng)
         paper = stopping if isinstance(stopping, Paper) else None
         numbers = [
-            sampling.step,
+            sampling.number(delta),
             paper.epsilon if paper else 1.0,
             paper.log_volume(families) if paper else 0.0,
         ]
@@ -62,6 +63,7 @@ class Engine:
             np.array([sampling.code, stopping.code, n_clusters], dtype=np.int64),
             np.array(numbers, dtype=np.float64),
             stopping.box(d),
+            sampling.kernel_memory(n_arms, d),
         )
         self._nothing = (np.zeros(d), no_trials(n_arms, d))
 
@@ -173,13 +175,13 @@ class Engine:
             return math.inf
         if self.stopping.code == stopping_codes.USER:
             return float(self.stopping.threshold(self.view(), level))
-        return float(self.state.values[BASE]) - math.log(level)
+        return float(self.state.values[BASE]) + self.stopping.level(level)
 
     def check(self, delta: float | None = None) -> bool:
         """Whether the rule stops now."""
         if self.trivial:
             return True
-        if not self.ready or self.ambiguous:
+        if not self.ready or (self.ambiguous and not self.stopping.takes_ties):
             return False
         evidence = self.evidence()
         return math.isfinite(evidence) and evidence >= self.threshold(delta)

@@ -16,9 +16,10 @@ from linkarms.alternatives._bottleneck import psi_kernel
 from linkarms.families._model import Model
 from linkarms.families._vector import arm_estimate
 from linkarms.linkage import fill_distances, single_linkage_kernel
+from linkarms.sampling._boc_kernels import boc_penalty
 from linkarms.sampling._kernels import EBC, choose_kernel, ebc_step
 from linkarms.state import AMBIGUOUS, BASE, COSTS, EVIDENCE, KL, PENALTY, READY, WEIGHTS, WITNESS, State, T
-from linkarms.stopping._kernels import PAPER, paper_penalty
+from linkarms.stopping._kernels import BOC, PAPER, paper_penalty
 
 # what `engine_kernel` is asked to do
 OBSERVE, CHOOSE, REFRESH, RUN = range(4)
@@ -34,14 +35,17 @@ class Plan(NamedTuple):
     codes : ndarray of int64, shape (3,)
         Sampling rule, stopping rule, K.
     numbers : ndarray, shape (3,)
-        EBC's step, epsilon, ``log |Theta|``.
+        `SamplingRule.number` (EBC's step, say), epsilon, ``log |Theta|``.
     box : ndarray, shape (d, 2)
         Bounds of the estimates.
+    memory : ndarray
+        What a sampling rule's kernel keeps; empty for most.
     """
 
     codes: NDArray[np.int64]
     numbers: NDArray[np.float64]
     box: NDArray[np.float64]
+    memory: NDArray[np.float64]
 
 
 class Trials(NamedTuple):
@@ -88,6 +92,8 @@ def _bring_arm_up_to_date(model: Model, state: State, plan: Plan, m: int) -> Non
         state.vectors[PENALTY, m] = paper_penalty(
             model, m, state.theta[m], state.counts[m], plan.numbers[1], plan.numbers[2]
         )
+    elif plan.codes[1] == BOC:
+        state.vectors[PENALTY, m] = boc_penalty(state.counts[m], state.theta.shape[1])
 
 
 @inlined
@@ -170,7 +176,7 @@ def _run(model: Model, state: State, plan: Plan, trials: Trials, max_samples: in
                 return STOPPED
         if state.info[T] >= max_samples:
             return BUDGET
-        m = choose_kernel(model, state, plan.codes[0], plan.codes[2])
+        m = choose_kernel(model, state, plan.codes[0], plan.codes[2], plan.numbers[0], plan.memory)
         if used[m] >= samples.shape[1]:
             return NEED_SAMPLES
         _observe(model, state, plan, m, samples[m, used[m]])
@@ -199,7 +205,7 @@ def engine_kernel(
         _observe(model, state, plan, arm, statistic)
         return 0
     if task == CHOOSE:
-        return choose_kernel(model, state, plan.codes[0], plan.codes[2])
+        return choose_kernel(model, state, plan.codes[0], plan.codes[2], plan.numbers[0], plan.memory)
     if task == REFRESH:
         _refresh(model, state, plan)
         return 0

@@ -2,6 +2,7 @@
 
 from linkarms.montecarlo._audit import error_lower_limit, promise_is_broken
 from linkarms.montecarlo._fixed import fixed_size_errors
+from linkarms.montecarlo._limit import known_parameters
 from linkarms.montecarlo._result import BackendError, RuleResult, Simulation
 from linkarms.montecarlo._simulate import simulate
 
@@ -11,6 +12,7 @@ __all__ = [
     "Simulation",
     "error_lower_limit",
     "fixed_size_errors",
+    "known_parameters",
     "promise_is_broken",
     "simulate",
 ]

@@ -43,6 +43,7 @@ def simulate(
     n_jobs: int = 1,
     backend: Backend = "local",
     chunk_size: int | None = None,
+    first_trial: int = 0,
     progress: bool = False,
 ) -> Simulation:
     """Run seeded trials of sampling rules on a problem with known parameters.
@@ -56,8 +57,8 @@ def simulate(
         The true parameters.
     rules : str, SamplingRule, a sequence of them, or a dict name -> rule
         The sampling rules to compare.
-    stopping : StoppingRule
-        When to stop.
+    stopping : StoppingRule or None
+        When to stop; None for the own stop of each rule.
     deltas : sequence of float
         Promised error probabilities; one trajectory serves all where the rule does not look at delta.
     trials, seed, max_samples : int
@@ -70,6 +71,8 @@ def simulate(
         of this scheduler; a client of a Dask cluster; an executor. What is yours is not shut down.
     chunk_size : int, optional
         Trials (of one rule) sent to a worker at a time; by default as many as take half a second.
+    first_trial : int, default 0
+        The number of the first trial: a long simulation can be made in parts, which together have the same trials as the whole.
     progress : bool, default False
         Show progress on stderr.
 
@@ -98,7 +101,7 @@ def simulate(
         )
     check_backend(backend)
     named = _name_rules(rules)
-    stop = resolve_stopping(stopping)
+    stops = tuple(resolve_stopping(stopping, rule) for rule in named.values())
     levels = tuple(check_delta(d, "deltas") for d in deltas)
     if not levels:
         raise InvalidInput("deltas are empty; give at least one error probability")
@@ -106,8 +109,10 @@ def simulate(
     budget = check_integer("max_samples", max_samples, 1)
     jobs = os.cpu_count() or 1 if n_jobs == -1 else check_integer("n_jobs", n_jobs, 1)
     size = None if chunk_size is None else check_integer("chunk_size", chunk_size, 1)
-    stop.check(problem.arm_families)
-    task = Task(problem, tuple(named.values()), stop, levels, check_integer("seed", seed, 0), budget)
+    for stop in stops:
+        stop.check(problem.arm_families)
+    first = check_integer("first_trial", first_trial, 0)
+    task = Task(problem, tuple(named.values()), stops, levels, check_integer("seed", seed, 0), budget, first)
     task.warm_up()  # here first: workers on this machine then find the kernels in the cache
     found: dict[int, Trial] = {}
     with Progress("simulating", enabled=progress) as bar:
@@ -115,11 +120,11 @@ def simulate(
             with open_pool(backend, task, jobs) as pool:
                 run_chunks(pool, Chunks(n_trials * len(named), size), found, len(named), bar)
         except BackendError as error:
-            error.simulation = _gather(found, list(named), levels)
+            error.simulation = _gather(found, list(named), levels, first)
             raise
         except KeyboardInterrupt:
             pass  # a second one, or one before the first trial: what there is, is returned
-    return _gather(found, list(named), levels)
+    return _gather(found, list(named), levels, first)
 
 
 def _name_rules(rules: Rules) -> dict[str, SamplingRule]:
@@ -139,13 +144,13 @@ def _name_rules(rules: Rules) -> dict[str, SamplingRule]:
     return named
 
 
-def _gather(found: dict[int, Trial], names: list[str], deltas: tuple[float, ...]) -> Simulation:
+def _gather(found: dict[int, Trial], names: list[str], deltas: tuple[float, ...], first: int) -> Simulation:
     """The trials that every rule has finished."""
     n = len(names)
     numbers = sorted(job // n for job in found if job % n == 0)
     numbers = [i for i in numbers if all(i * n + r in found for r in range(n))]
     results = {name: _stack([found[i * n + r] for i in numbers], deltas) for r, name in enumerate(names)}
-    return Simulation(results, np.array(numbers, dtype=np.int64))
+    return Simulation(results, first + np.array(numbers, dtype=np.int64))
 
 
 def _stack(trials: list[Trial], deltas: tuple[float, ...]) -> RuleResult:

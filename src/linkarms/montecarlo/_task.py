@@ -25,28 +25,29 @@ __all__ = ["Outcome", "Packed", "Task", "pack", "run_chunk"]
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A simulation as numbered jobs: with R rules, job ``i R + r`` is trial ``i`` of rule ``r``."""
+    """A simulation as numbered jobs: with R rules, job ``i R + r`` is trial ``first + i`` of rule ``r``."""
 
     problem: Problem
     rules: tuple[SamplingRule, ...]
-    stopping: StoppingRule
+    stops: tuple[StoppingRule, ...]  # one for each rule
     deltas: tuple[float, ...]
     seed: int
     max_samples: int
+    first: int = 0
 
     def run(self, job: int, halt: Event | None = None) -> Trial:
         """Run one job: its numbers depend on the task and the job, on nothing else."""
         trial, rule = divmod(job, len(self.rules))
-        seed = np.random.SeedSequence(self.seed, spawn_key=(trial,))
+        seed = np.random.SeedSequence(self.seed, spawn_key=(self.first + trial,))
         return run_trial(
-            self.problem, self.rules[rule], self.stopping, self.deltas, seed, self.max_samples, halt
+            self.problem, self.rules[rule], self.stops[rule], self.deltas, seed, self.max_samples, halt
         )
 
     def warm_up(self) -> None:
         """Compile, or load from the cache, before any trial is timed; one sample, which asks no user's rule."""
         seed = np.random.SeedSequence(self.seed)
-        for rule in self.rules:
-            run_trial(self.problem, rule, self.stopping, self.deltas[:1], seed, 1)
+        for rule, stop in zip(self.rules, self.stops, strict=True):
+            run_trial(self.problem, rule, stop, self.deltas[:1], seed, 1)
 
 
 @dataclass(frozen=True)

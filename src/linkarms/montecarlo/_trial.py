@@ -116,7 +116,7 @@ def run_trial(
         stopped_at[:] = 0
         labels[:] = problem.labels
     elif engine.compiled:
-        levels = -np.log(np.array(deltas))
+        levels = np.array([stopping.level(d) for d in deltas])
         status = NEED_SAMPLES
         while status == NEED_SAMPLES:
             _stop_if(halt)

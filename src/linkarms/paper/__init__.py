@@ -1,7 +1,7 @@
 """The paper's experiments and its published numbers, side by side with ours.
 
 `published` holds the paper's numbers. `run_taxi` and `run_movielens` are its experiments on real data; the other names
-are the parts that they are made of.
+are the parts that they are made of. `reproduce` runs all of the paper's figures and tables (`linkarms.paper.reproduction`).
 """
 
 from __future__ import annotations
@@ -27,9 +27,14 @@ if TYPE_CHECKING:
     from linkarms.paper._real_data import run_movielens, run_taxi
     from linkarms.paper._sweep import Sweep, run_sweep
     from linkarms.paper._uniform import UniformStartEBC
+    from linkarms.paper.reproduction import Deviation, Piece, Reproduction, reproduce
 
 # the numbers are wanted without the simulator, so the rest loads when it is first used
 _HOMES = {
+    "reproduce": "reproduction",
+    "Reproduction": "reproduction",
+    "Piece": "reproduction",
+    "Deviation": "reproduction",
     "AtError": "_curve",
     "Choice": "_choice",
     "EvidenceLevel": "_level",
@@ -54,10 +59,13 @@ _HOMES = {
 __all__ = [
     "AtError",
     "Choice",
+    "Deviation",
     "EvidenceLevel",
     "Experiment",
     "Fit",
+    "Piece",
     "Point",
+    "Reproduction",
     "Sweep",
     "UniformStartEBC",
     "check_fit",
@@ -68,6 +76,7 @@ __all__ = [
     "linkage_edges",
     "paper_at_error",
     "published",
+    "reproduce",
     "run_movielens",
     "run_sweep",
     "run_taxi",

@@ -11,6 +11,7 @@ import numpy as np
 
 from linkarms.arms import Bookings, Ratings, fetch, load_bookings, load_ratings, resampled_problem
 from linkarms.families import Exponential, Gaussian
+from linkarms.montecarlo._simulate import Backend
 from linkarms.paper._choice import Choice, choose_regions, choose_users, linkage_edges
 from linkarms.paper._experiment import Experiment
 from linkarms.paper._fit import check_fit
@@ -42,6 +43,7 @@ def run_taxi(
     trials: int = 500,
     seed: int = 0,
     n_jobs: int = 1,
+    backend: Backend = "local",
     quick: bool = False,
     progress: bool = False,
     download: bool = False,
@@ -63,7 +65,7 @@ def run_taxi(
         The folder with ``green_tripdata_2025-01.parquet`` and ``taxi_zone_lookup.csv``; or what `linkarms.arms.load_bookings` returned.
     trials : int, default 500
         At most 50 with ``quick``.
-    seed, n_jobs : int
+    seed, n_jobs, backend
         As for `linkarms.simulate`.
     quick : bool, default False
         Fewer trials, and a budget of 3000 samples instead of 12000.
@@ -108,7 +110,7 @@ def run_taxi(
         targets=(0.4, 0.3, 0.25, 0.2, 0.15),
         trials=min(trials, 50) if quick else trials,
         max_samples=3000 if quick else 12000,
-        run={"seed": seed, "n_jobs": n_jobs, "progress": progress, "store": store},
+        run={"seed": seed, "n_jobs": n_jobs, "backend": backend, "progress": progress, "store": store},
         settings={"parameter": parameter, "hours": data.hours},
     )
 
@@ -119,6 +121,7 @@ def run_movielens(
     trials: int = 1000,
     seed: int = 0,
     n_jobs: int = 1,
+    backend: Backend = "local",
     quick: bool = False,
     progress: bool = False,
     download: bool = False,
@@ -137,7 +140,7 @@ def run_movielens(
         `linkarms.arms.load_ratings` returned.
     trials : int, default 1000
         At most 100 with ``quick``.
-    seed, n_jobs, quick, progress, store, rules
+    seed, n_jobs, backend, quick, progress, store, rules
         As for `run_taxi`.
     download : bool, default False
         If the folder has neither, fetch ``ml-latest-small``. The paper's HetRec data have no published checksum and are not downloaded.
@@ -169,7 +172,7 @@ def run_movielens(
         targets=(0.4, 0.3, 0.2, 0.1, 0.05),
         trials=min(trials, 100) if quick else trials,
         max_samples=10_000,
-        run={"seed": seed, "n_jobs": n_jobs, "progress": progress, "store": store},
+        run={"seed": seed, "n_jobs": n_jobs, "backend": backend, "progress": progress, "store": store},
         settings={"genres": data.genres},
     )
 

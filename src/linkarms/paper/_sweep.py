@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +16,8 @@ from linkarms._progress import Pace, Progress
 from linkarms._validate import check_integer
 from linkarms.errors import InvalidInput
 from linkarms.montecarlo import fixed_size_errors, simulate
+from linkarms.montecarlo._simulate import Backend
+from linkarms.paper._chunks import chunk_seed, load_chunk, save_chunk, settings_digest
 from linkarms.paper._level import EvidenceLevel
 from linkarms.problem import Problem
 from linkarms.sampling import SamplingRule, resolve_sampling
@@ -78,6 +78,7 @@ class _Plan:
     max_samples: int
     seed: int
     n_jobs: int
+    backend: Backend
 
     def digest(self) -> str:
         """Of everything that the numbers depend on, but for the number of trials."""
@@ -88,12 +89,11 @@ class _Plan:
             "rules": {name: rule and rule.to_dict() for name, rule in self.rules.items()},
             "rest": [list(self.rules), self.levels, self.sizes, self.max_samples, self.seed, CHUNK],
         }
-        return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
+        return settings_digest(spec)
 
     def run(self, chunk: int) -> dict[str, Any] | None:
         """All rules on the trials of one chunk, as plain lists; None if it was interrupted."""
-        # full entropy in, 63 bits out: two chunks, or two seeds, do not share a stream
-        seed = int(np.random.SeedSequence((self.seed, chunk)).generate_state(1, np.uint64)[0] >> np.uint64(1))
+        seed = chunk_seed(self.seed, chunk)
         stop = EvidenceLevel(self.theta)
         adaptive = {name: rule for name, rule in self.rules.items() if rule is not None}
         found: dict[str, Any] = {}
@@ -107,6 +107,7 @@ class _Plan:
                 seed=seed,
                 max_samples=self.max_samples,
                 n_jobs=self.n_jobs,
+                backend=self.backend,
             )
             if s.completed < CHUNK:
                 return None
@@ -131,6 +132,7 @@ def run_sweep(
     seed: int = 0,
     max_samples: int = 10**5,
     n_jobs: int = 1,
+    backend: Backend = "local",
     progress: bool = False,
     store: str | Path | None = None,
     title: str = "sweep",
@@ -151,6 +153,8 @@ def run_sweep(
         The space to which estimates are clipped.
     trials, seed, max_samples, n_jobs : int
         As for `linkarms.simulate`. Trials run in chunks of 25, and the last chunk is cut.
+    backend : str, Executor or distributed.Client, default "local"
+        As for `linkarms.simulate`.
     progress : bool, default False
         Show progress on stderr.
     store : str or Path, optional
@@ -180,7 +184,15 @@ def run_sweep(
         raise InvalidInput(f"levels={list(heights)} must be positive and increase; mend them")
     n = check_integer("trials", trials, 1)
     plan = _Plan(
-        problem, named, heights, tuple(sizes), theta, max_samples, check_integer("seed", seed, 0), n_jobs
+        problem,
+        named,
+        heights,
+        tuple(sizes),
+        theta,
+        max_samples,
+        check_integer("seed", seed, 0),
+        n_jobs,
+        backend,
     )
     total = -(-n // CHUNK)
     folder = None if store is None else Path(store) / plan.digest()
@@ -188,7 +200,7 @@ def run_sweep(
     chunks: list[dict[str, Any]] = []
     with Progress(title, enabled=progress) as bar:
         for i in range(total):
-            found = _load(folder, i)
+            found = load_chunk(folder, f"{i:05}")
             if found is None:
                 found = plan.run(i)
                 if found is None:
@@ -196,7 +208,7 @@ def run_sweep(
                         raise KeyboardInterrupt
                     bar.say(f"interrupted; {len(chunks) * CHUNK} trials are kept")
                     break
-                _save(folder, i, found)
+                save_chunk(folder, f"{i:05}", found)
             chunks.append(found)
             bar.update(len(chunks) / total, pace.text(len(chunks) * CHUNK))
     return {
@@ -211,23 +223,3 @@ def _gather(
     samples = np.concatenate([np.array(c[name]["samples"], dtype=np.int64) for c in chunks])[:n]
     wrong = np.concatenate([np.array(c[name]["wrong"], dtype=bool) for c in chunks])[:n]
     return Sweep(np.array(levels, dtype=np.float64), samples, wrong, budget)
-
-
-def _load(folder: Path | None, chunk: int) -> dict[str, Any] | None:
-    path = None if folder is None else folder / f"{chunk:05}.json"
-    if path is None or not path.is_file():
-        return None
-    try:
-        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
-        raise InvalidInput(f"{path}: damaged ({error}); remove it, and its trials are run again") from error
-    return found
-
-
-def _save(folder: Path | None, chunk: int, found: dict[str, Any]) -> None:
-    if folder is None:
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{chunk:05}.json"
-    path.with_suffix(".part").write_text(json.dumps(found), "utf-8")
-    path.with_suffix(".part").replace(path)  # a file is whole or not there

@@ -61,9 +61,13 @@ class Guess(View):
 
 
 def _shipped(room: ModuleType, base: type[Rule]) -> list[type[Rule]]:
-    """The rules that a room exports; one that is added there appears here by itself."""
+    """The rules that a room exports, baselines apart; one that is added there appears here by itself."""
     found = [getattr(room, name) for name in room.__all__]
-    return [cls for cls in found if isinstance(cls, type) and issubclass(cls, base) and hasattr(cls, "name")]
+    return [
+        cls
+        for cls in found
+        if isinstance(cls, type) and issubclass(cls, base) and hasattr(cls, "name") and not cls.baseline
+    ]
 
 
 def sampling_rules() -> list[SamplingRule]:

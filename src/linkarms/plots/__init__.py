@@ -16,7 +16,19 @@ from linkarms.plots._error_curve import (
     plot_fit,
 )
 from linkarms.plots._evidence import History, HistoryRecorder, plot_evidence
+from linkarms.plots._linkage_steps import LinkageStepsInfo, linkage_steps_info, plot_linkage_steps
 from linkarms.plots._pulls import PullsInfo, plot_pulls, pulls_info
+from linkarms.plots._report import write_report
+from linkarms.plots._run_times import RunTimesInfo, plot_run_times, run_times_info
+from linkarms.plots._stopping_times import (
+    SlopesInfo,
+    StoppingCurve,
+    StoppingTimesInfo,
+    plot_slopes,
+    plot_stopping_times,
+    slopes_info,
+    stopping_times_info,
+)
 from linkarms.plots._style import cluster_color
 from linkarms.plots._summary import summary
 
@@ -28,18 +40,32 @@ __all__ = [
     "FitInfo",
     "History",
     "HistoryRecorder",
+    "LinkageStepsInfo",
     "PullsInfo",
+    "RunTimesInfo",
+    "SlopesInfo",
+    "StoppingCurve",
+    "StoppingTimesInfo",
     "arms_info",
     "cluster_color",
     "dendrogram_info",
     "error_curve_info",
     "fit_info",
+    "linkage_steps_info",
     "plot_arms",
     "plot_dendrogram",
     "plot_error_curve",
     "plot_evidence",
     "plot_fit",
+    "plot_linkage_steps",
     "plot_pulls",
+    "plot_run_times",
+    "plot_slopes",
+    "plot_stopping_times",
     "pulls_info",
+    "run_times_info",
+    "slopes_info",
+    "stopping_times_info",
     "summary",
+    "write_report",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,9 @@ from linkarms.alternatives import Psi, solve_psi
 from linkarms.families import ArmFamilies
 from linkarms.sampling import _kernels
 from linkarms.state import State, T
+
+if TYPE_CHECKING:
+    from linkarms.stopping import StoppingRule
 
 __all__ = ["SamplingRule", "View"]
 
@@ -87,6 +90,8 @@ class SamplingRule(ABC):
     name: ClassVar[str]
     code: ClassVar[int] = _kernels.USER
     uses_delta: ClassVar[bool] = False
+    #: There to be compared with: `plan` leaves it out unless it is asked for.
+    baseline: ClassVar[bool] = False
 
     @abstractmethod
     def choose(self, view: View) -> int:
@@ -96,6 +101,37 @@ class SamplingRule(ABC):
     def step(self) -> float:
         """The number that the rule's kernel takes; unused by most."""
         return 0.0
+
+    def number(self, delta: float) -> float:
+        """What the rule's kernel is given: `step`, or something that depends on delta."""
+        return self.step
+
+    def kernel_memory(self, n_arms: int, n_features: int) -> NDArray[np.float64]:
+        """An array that the rule's kernel keeps things in; empty for most."""
+        return np.zeros(0)
+
+    def check(self, families: ArmFamilies, n_clusters: int) -> None:  # noqa: B027
+        """Raise `InvalidInput` where the rule is not made for such arms; nothing by default."""
+
+    def own_stopping(self) -> StoppingRule | None:
+        """The stop that belongs to the rule, used where ``stopping=None``; None where it has none."""
+        return None
+
+    def fresh(self) -> SamplingRule:
+        """The rule for a new run: itself, or a copy if it keeps something in itself that runs must not share."""
+        return self
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether the rule keeps something in itself from one choice to the next."""
+        return type(self).memory is not SamplingRule.memory
+
+    def memory(self) -> dict[str, Any] | None:
+        """What the rule keeps in itself, as plain data, so that a dumped run goes on as if nothing had happened."""
+        return None
+
+    def remember(self, memory: dict[str, Any]) -> None:  # noqa: B027
+        """Take back what `memory` returned."""
 
     def initial_weights(self, n_arms: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """``w(0)``, for rules that keep weights."""

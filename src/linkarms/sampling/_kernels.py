@@ -9,11 +9,13 @@ import numpy as np
 from linkarms._jit import Array, inlined, kernel
 from linkarms.alternatives._bottleneck import psi_kernel
 from linkarms.families._model import Model
+from linkarms.sampling._atboc_kernel import atboc_choice
+from linkarms.sampling._boc_kernels import lucb_choice
 from linkarms.sampling._simplex import project_simplex
 from linkarms.state import COSTS, KL, READY, W_SUM, WITNESS, State, T, W
 
 #: Integer codes of the sampling rules; `USER` rules are asked in Python.
-USER, EBC, EBC_H, ROUND_ROBIN = range(4)
+USER, EBC, EBC_H, ROUND_ROBIN, LUCBBOC, ATBOC = range(6)
 
 
 @kernel
@@ -26,16 +28,22 @@ def _fewest(n: Array) -> int:
 
 
 @inlined
-def choose_kernel(model: Model, state: State, rule: int, n_clusters: int) -> int:
+def choose_kernel(
+    model: Model, state: State, rule: int, n_clusters: int, number: float, memory: Array
+) -> int:
     """The next arm: forced exploration first, then the rule. Ties break by index.
 
-    Pending pulls count as pulls here. Where every KL is zero (the estimates are on the edge to another partition), EBC-H pulls
-    the least sampled arm of the witness.
+    ``number`` and ``memory`` are those of the `SamplingRule`. Pending pulls count as pulls here. Where every KL is zero (the estimates
+    are on the edge to another partition), EBC-H pulls the least sampled arm of the witness.
     """
     n_arms = state.counts.shape[0]
     n = state.counts + state.pending
     total = n.sum()
     fewest = _fewest(n)
+    if rule == LUCBBOC and n[fewest] > 0 and state.info[READY] == 1:
+        return lucb_choice(state.dist, state.labels, n, state.theta.shape[1], number)
+    if rule == ATBOC and n[fewest] > 0 and state.info[READY] == 1:
+        return atboc_choice(model, state, n, n_clusters, number, memory)
     if n[fewest] == 0 or n[fewest] < math.sqrt(total / n_arms) or rule == ROUND_ROBIN or n_clusters == n_arms:
         return fewest
     if rule == EBC:

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms._validate import check_number
-from linkarms.errors import InvalidInput
 from linkarms.sampling import _kernels
 from linkarms.sampling._base import SamplingRule, View
 
-__all__ = ["EBC", "EBCH", "RoundRobin", "resolve_sampling"]
+__all__ = ["EBC", "EBCH", "Compiled", "RoundRobin"]
 
 
-class _Compiled(SamplingRule):
+class Compiled(SamplingRule):
     """A rule whose choice is made by `linkarms.sampling._kernels.choose_kernel`."""
 
     def choose(self, view: View) -> int:
@@ -23,7 +22,7 @@ class _Compiled(SamplingRule):
         raise TypeError(f"{self.name} chooses inside the engine; it is not called from Python")
 
 
-class EBC(_Compiled):
+class EBC(Compiled):
     """Efficient Bandit Clustering: track the average of weights that climb psi, one step a sample (Algorithm 1).
 
     Parameters
@@ -53,35 +52,15 @@ class EBC(_Compiled):
         return {"name": self.name, "step": self._step}
 
 
-class EBCH(_Compiled):
+class EBCH(Compiled):
     """EBC-H: pull the arm that moves most in the nearest alternative, ``argmax KL_m`` at ``lambda*(N/t)``."""
 
     name = "ebc-h"
     code = _kernels.EBC_H
 
 
-class RoundRobin(_Compiled):
+class RoundRobin(Compiled):
     """One arm after the other."""
 
     name = "round-robin"
     code = _kernels.ROUND_ROBIN
-
-
-_SHIPPED: dict[str, type[SamplingRule]] = {cls.name: cls for cls in (EBC, EBCH, RoundRobin)}
-
-
-def resolve_sampling(rule: str | SamplingRule) -> SamplingRule:
-    """A rule by name, or the instance itself."""
-    if isinstance(rule, SamplingRule):
-        return rule
-    if not isinstance(rule, str) or rule not in _SHIPPED:
-        raise InvalidInput(
-            f"sampling={rule!r} is unknown; choose one of {', '.join(_SHIPPED)}, or give an instance of SamplingRule"
-        )
-    return _SHIPPED[rule]()
-
-
-def sampling_from_dict(spec: dict[str, Any]) -> SamplingRule | None:
-    """The rule that ``to_dict`` described; None if it is no rule of the package."""
-    cls = _SHIPPED.get(str(spec.get("name")))
-    return None if cls is None else cls(**{k: v for k, v in spec.items() if k != "name"})

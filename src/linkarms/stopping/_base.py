@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
@@ -36,6 +37,10 @@ class StoppingRule(ABC):
 
     name: ClassVar[str]
     code: ClassVar[int] = _kernels.USER
+    #: There to be compared with: `plan` leaves it out unless it is asked for.
+    baseline: ClassVar[bool] = False
+    #: Stop also where the estimates have equal edges at the cut.
+    takes_ties: ClassVar[bool] = False
 
     def statistic(self, view: View) -> float:
         """The evidence; by default the generalised likelihood ratio ``Z(t) = t psi(N/t, estimates)``."""
@@ -44,6 +49,14 @@ class StoppingRule(ABC):
     @abstractmethod
     def threshold(self, view: View, delta: float) -> float:
         """The level that the statistic has to reach."""
+
+    def level(self, delta: float) -> float:
+        """What delta adds to a compiled rule's threshold."""
+        return -math.log(delta)
+
+    def promise(self, delta: float) -> str:
+        """In words, what is known once the rule has stopped."""
+        return f"the clusters are wrong with probability at most {delta:g}"
 
     def box(self, n_features: int) -> NDArray[np.float64]:
         """Bounds to which estimates are clipped, shape (d, 2); infinite by default."""

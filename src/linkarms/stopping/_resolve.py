@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from linkarms.errors import InvalidInput
+from linkarms.sampling import SamplingRule
 from linkarms.stopping._base import StoppingRule
+from linkarms.stopping._boc import BOC
+from linkarms.stopping._maxgap import MaxGap
 from linkarms.stopping._paper import Paper
+from linkarms.stopping._size import SampleSize
 
 __all__ = ["resolve_stopping", "stopping_from_dict"]
 
 _CHOICES = "linkarms.stopping.Paper(theta=(low, high), epsilon=0.01), or an instance of your own StoppingRule"
 
+_SHIPPED: dict[str, type[StoppingRule]] = {cls.name: cls for cls in (Paper, BOC, MaxGap, SampleSize)}
 
-def resolve_stopping(rule: Any) -> StoppingRule:
-    """The rule itself; an error that names the choices where there is none."""
+
+def resolve_stopping(rule: Any, sampling: SamplingRule | None = None) -> StoppingRule:
+    """The rule itself, or with None the own stop of ``sampling``; an error that names the choices where there is none."""
     if isinstance(rule, StoppingRule):
         return rule
     if rule is ...:
@@ -24,14 +30,17 @@ def resolve_stopping(rule: Any) -> StoppingRule:
             "stopping='paper' needs the parameter space; give linkarms.stopping.Paper(theta=(low, high))"
         )
     if rule is None:
+        own = None if sampling is None else sampling.own_stopping()
+        if own is not None:
+            return own
+        words = "this one has none" if sampling is None else f"{sampling.name!r} has none"
         raise InvalidInput(
-            f"stopping=None asks for the sampling rule's own stop, and this one has none; give {_CHOICES}"
+            f"stopping=None asks for the sampling rule's own stop, and {words}; give {_CHOICES}"
         )
     raise InvalidInput(f"stopping={rule!r} is unknown; choose one: {_CHOICES}")
 
 
 def stopping_from_dict(spec: dict[str, Any]) -> StoppingRule | None:
     """The rule that ``to_dict`` described; None if it is no rule of the package."""
-    if spec.get("name") != Paper.name:
-        return None
-    return Paper(**{k: v for k, v in spec.items() if k != "name"})
+    cls = _SHIPPED.get(str(spec.get("name")))
+    return None if cls is None else cls(**{k: v for k, v in spec.items() if k != "name"})

@@ -1,0 +1,89 @@
+"""Single linkage, merge by merge (Figure 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from linkarms.errors import require
+from linkarms.plots._style import INK, STYLE, cluster_color, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from linkarms.paper.reproduction import LinkageSteps
+
+__all__ = ["LinkageStepsInfo", "linkage_steps_info", "plot_linkage_steps"]
+
+
+@dataclass(frozen=True)
+class LinkageStepsInfo:
+    """What `plot_linkage_steps` draws.
+
+    Attributes
+    ----------
+    points : tuple of (float, float)
+        The arms.
+    clusters : tuple of tuples
+        For each step the clusters, as indices of points.
+    titles : tuple of str
+        One a step.
+    """
+
+    points: tuple[tuple[float, float], ...]
+    clusters: tuple[tuple[tuple[int, ...], ...], ...]
+    titles: tuple[str, ...]
+
+
+def linkage_steps_info(content: LinkageSteps) -> LinkageStepsInfo:
+    """Build the data of `plot_linkage_steps`."""
+    titles = [
+        f"{len(step)} clusters" + ("" if at is None else f", merged at {at:.3g}")
+        for step, at in zip(content.steps, content.distances, strict=True)
+    ]
+    return LinkageStepsInfo(
+        tuple((float(x), float(y)) for x, y in content.parameters),
+        tuple(tuple(tuple(m - 1 for m in c) for c in step) for step in content.steps),
+        tuple(titles),
+    )
+
+
+def plot_linkage_steps(content: LinkageSteps) -> Figure:
+    """Draw a panel for each step; arms of one cluster are joined and have one colour.
+
+    Parameters
+    ----------
+    content : LinkageSteps
+        ``reproduce("figure1")["figure1"].content``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A figure that needs no display.
+    """
+    require("matplotlib", "plots")
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    info = linkage_steps_info(content)
+    with matplotlib.rc_context(STYLE):
+        n = len(info.clusters)
+        figure = Figure(figsize=(2.9 * n, 3.2), dpi=144, layout="constrained")
+        for i, (ax, clusters) in enumerate(
+            zip(figure.subplots(1, n, squeeze=False)[0], info.clusters, strict=True)
+        ):
+            tidy(ax, info.titles[i], grid="both")
+            ax.title.set_fontsize(9)
+            for cluster in clusters:
+                x, y = zip(*(info.points[m] for m in cluster), strict=True)
+                colour = cluster_color(min(cluster))
+                if len(cluster) > 1:
+                    ax.plot(x, y, color=colour, alpha=0.3, linewidth=14, solid_capstyle="round")
+                ax.plot(x, y, "o", color=colour, markersize=6)
+                for m in cluster:
+                    ax.annotate(
+                        str(m + 1), info.points[m], (5, 5), textcoords="offset points", color=INK, fontsize=8
+                    )
+            ax.margins(0.15)
+            ax.set_aspect("equal", adjustable="datalim")
+    return figure

@@ -1,0 +1,63 @@
+"""Time a sample against the number of arms, ours and the paper's (Table 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from linkarms.plots._style import MUTED, cluster_color, cluster_marker, new_axes, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from linkarms.paper.reproduction import RunTimes
+
+__all__ = ["RunTimesInfo", "plot_run_times", "run_times_info"]
+
+
+@dataclass(frozen=True)
+class RunTimesInfo:
+    """What `plot_run_times` draws: by rule the numbers of arms, our milliseconds and the paper's."""
+
+    curves: tuple[tuple[str, tuple[int, ...], tuple[float, ...], tuple[float, ...]], ...]
+
+
+def run_times_info(content: RunTimes) -> RunTimesInfo:
+    """Build the data of `plot_run_times`."""
+    curves = []
+    for rule in dict.fromkeys(c.rule for c in content.cells):
+        mine = [c for c in content.cells if c.rule == rule]
+        curves.append(
+            (rule, tuple(c.arms for c in mine), tuple(c.median for c in mine), tuple(c.paper for c in mine))
+        )
+    return RunTimesInfo(tuple(curves))
+
+
+def plot_run_times(content: RunTimes, *, ax: Axes | None = None) -> Axes:
+    """Draw milliseconds a sample, on a logarithmic scale; the paper's are dashed and another machine's.
+
+    Parameters
+    ----------
+    content : RunTimes
+        ``reproduce("table2")["table2"].content``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+    """
+    info = run_times_info(content)
+    ax = new_axes(ax)
+    tidy(ax, "Table 2: time a sample", grid="both")
+    for i, (rule, arms, ours, paper) in enumerate(info.curves):
+        ax.plot(arms, ours, marker=cluster_marker(i), markersize=5, color=cluster_color(i), label=rule)
+        ax.plot(arms, paper, "--", color=cluster_color(i), linewidth=1.0)
+    ax.plot([], [], "--", color=MUTED, linewidth=1.0, label="the paper's, another machine")
+    ax.set_yscale("log")
+    ax.set_xticks(sorted({m for _, arms, _, _ in info.curves for m in arms}))
+    ax.set_xlabel("arms")
+    ax.set_ylabel("milliseconds a sample")
+    ax.legend(fontsize=8)
+    return ax

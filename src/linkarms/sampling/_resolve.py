@@ -1,0 +1,38 @@
+"""From what a user writes to a sampling rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linkarms.errors import InvalidInput
+from linkarms.sampling._atboc import ATBOC
+from linkarms.sampling._base import SamplingRule
+from linkarms.sampling._fixed import FixedSize
+from linkarms.sampling._lma import LMA
+from linkarms.sampling._lucbboc import LUCBBOC
+from linkarms.sampling._maxgap import MaxGapElim, MaxGapTop2UCB, MaxGapUCB
+from linkarms.sampling._rules import EBC, EBCH, RoundRobin
+
+__all__ = ["resolve_sampling", "sampling_from_dict"]
+
+_SHIPPED: dict[str, type[SamplingRule]] = {
+    cls.name: cls
+    for cls in (EBC, EBCH, LMA, RoundRobin, FixedSize, ATBOC, LUCBBOC, MaxGapElim, MaxGapUCB, MaxGapTop2UCB)
+}
+
+
+def resolve_sampling(rule: str | SamplingRule) -> SamplingRule:
+    """A rule by name, or the instance itself."""
+    if isinstance(rule, SamplingRule):
+        return rule
+    if not isinstance(rule, str) or rule not in _SHIPPED:
+        raise InvalidInput(
+            f"sampling={rule!r} is unknown; choose one of {', '.join(_SHIPPED)}, or give an instance of SamplingRule"
+        )
+    return _SHIPPED[rule]()
+
+
+def sampling_from_dict(spec: dict[str, Any]) -> SamplingRule | None:
+    """The rule that ``to_dict`` described; None if it is no rule of the package."""
+    cls = _SHIPPED.get(str(spec.get("name")))
+    return None if cls is None else cls(**{k: v for k, v in spec.items() if k != "name"})
