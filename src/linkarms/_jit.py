@@ -33,7 +33,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 KERNEL_OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
 
 #: Rooms that stand on top of the kernels, so that an edit of theirs compiles nothing again.
-_WITHOUT_KERNELS = ("arms", "bound", "campaign", "cli", "client.py", "montecarlo", "paper", "planning", "plots", "server")
+_WITHOUT_KERNELS = (
+    "arms",
+    "bound",
+    "campaign",
+    "cli",
+    "client.py",
+    "montecarlo",
+    "paper",
+    "planning",
+    "plots",
+    "server",
+)
 
 _announced = False
 
