@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from linkarms.cli._campaign_options import StorageUrl
-from linkarms.cli._options import Quiet
+from linkarms.cli._options import Json, Quiet, Seed
+from linkarms.errors import InvalidInput
 
 __all__ = ["serve"]
 
@@ -25,6 +28,10 @@ AllowHost = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="A name under which the service is reached; may be repeated."),
 ]
+Demo = Annotated[
+    bool,
+    typer.Option("--demo", help="Show a campaign with simulated samples, in a temporary database."),
+]
 
 
 def serve(
@@ -36,13 +43,20 @@ def serve(
     tls_key: KeyFile = None,
     behind_proxy: Proxy = False,
     allow_host: AllowHost = None,
+    demo: Demo = False,
+    seed: Seed = 0,
+    as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Serve campaigns over HTTP, with a page to watch and feed them. Ctrl-C, or SIGTERM, stops it gracefully.
 
+    With --json a line with the address is printed once it listens. The seed is that of the simulated samples of --demo.
+
     Examples:
 
     - linkarms serve
+
+    - linkarms serve --demo
 
     - linkarms serve --storage runs.db --port 8765
 
@@ -50,15 +64,29 @@ def serve(
     """
     from linkarms.cli._campaign_report import place
     from linkarms.server import serve as run
+    from linkarms.server._demo import demo as simulated
+    from linkarms.server._run import say_where
 
-    run(
-        host=host,
-        port=port,
-        token_file=token_file,
-        tls_cert=tls_cert,
-        tls_key=tls_key,
-        behind_proxy=behind_proxy,
-        allow_hosts=allow_host or (),
-        quiet=quiet,
-        **place(storage),
-    )
+    if demo and storage is not None:
+        raise InvalidInput(
+            "--demo keeps its samples in a temporary database; leave out --storage and LINKARMS_STORAGE"
+        )
+
+    def started(url: str) -> None:
+        if as_json:
+            print(json.dumps({"url": url}), flush=True)
+        elif not quiet:
+            say_where(url)
+
+    with simulated(seed) if demo else nullcontext() as temporary:
+        run(
+            host=host,
+            port=port,
+            token_file=token_file,
+            tls_cert=tls_cert,
+            tls_key=tls_key,
+            behind_proxy=behind_proxy,
+            allow_hosts=allow_host or (),
+            started=started,
+            **({"storage": temporary} if temporary is not None else place(storage)),
+        )

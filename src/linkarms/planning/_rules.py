@@ -17,7 +17,7 @@ from linkarms.families import ArmFamilies
 from linkarms.sampling import SamplingRule, View
 from linkarms.stopping import Paper, StoppingRule
 
-__all__ = ["Guess", "sampling_rules", "stopping_rules"]
+__all__ = ["Guess", "sampling_rules", "shipped", "stopping_rules"]
 
 Rule = TypeVar("Rule", bound=SamplingRule | StoppingRule)
 
@@ -60,7 +60,7 @@ class Guess(View):
         self.rng = np.random.default_rng(0)
 
 
-def _shipped(room: ModuleType, base: type[Rule]) -> list[type[Rule]]:
+def shipped(room: ModuleType, base: type[Rule]) -> list[type[Rule]]:
     """The rules that a room exports, baselines apart; one that is added there appears here by itself."""
     found = [getattr(room, name) for name in room.__all__]
     return [
@@ -73,7 +73,7 @@ def _shipped(room: ModuleType, base: type[Rule]) -> list[type[Rule]]:
 def sampling_rules() -> list[SamplingRule]:
     """The sampling rules of the package, as they are by default."""
     rules = []
-    for cls in _shipped(linkarms.sampling, SamplingRule):  # type: ignore[type-abstract]
+    for cls in shipped(linkarms.sampling, SamplingRule):  # type: ignore[type-abstract]
         try:
             rules.append(cls())
         except TypeError:
@@ -85,7 +85,7 @@ def stopping_rules(guess: Guess, psi: float) -> tuple[list[StoppingRule], dict[s
     """The stopping rules of the package, set up for the guess, and why others cannot be; ``psi`` is the optimal one, ``1 / T*``."""
     rules: list[StoppingRule] = []
     refused: dict[str, str] = {}
-    for cls in _shipped(linkarms.stopping, StoppingRule):  # type: ignore[type-abstract]
+    for cls in shipped(linkarms.stopping, StoppingRule):  # type: ignore[type-abstract]
         if issubclass(cls, Paper):
             paper = _paper(guess, psi)
             if paper is None:

@@ -13,8 +13,10 @@ from starlette.staticfiles import StaticFiles
 
 from linkarms._version import __version__
 from linkarms.campaign._campaign import StorageLike
+from linkarms.errors import LinkarmsError
 from linkarms.server import _models as models
 from linkarms.server._access import COOKIE, Access
+from linkarms.server._choices import choices
 from linkarms.server._guard import Guard
 from linkarms.server._home import Home
 from linkarms.server._live import Live
@@ -93,9 +95,12 @@ def _service_routes(home: Home, live: Live, metrics: Metrics, access: Access) ->
         return FileResponse(_STATIC / "index.html", headers={"Cache-Control": "no-cache"})
 
     @routes.get("/healthz", response_class=PlainTextResponse, responses=responses(), tags=["service"])
-    def health() -> str:
-        """``ok`` if the storage can be read."""
-        home.names()
+    def health() -> Any:
+        """``ok`` if the storage can be read. Everybody may ask, so that it says no more than that."""
+        try:
+            home.names()
+        except LinkarmsError:
+            return problem(503, "the storage cannot be read; GET /api/v1/campaigns says more")
         return "ok\n"
 
     @routes.get("/metrics", response_class=PlainTextResponse, responses=responses(), tags=["service"])
@@ -112,6 +117,11 @@ def _service_routes(home: Home, live: Live, metrics: Metrics, access: Access) ->
     def session(request: Request) -> Any:
         """What the sender may do."""
         return {"role": request.scope.get("linkarms.role"), "tokens": bool(access.roles)}
+
+    @routes.get("/api/v1/choices", response_model=models.Choices, responses=responses(), tags=["service"])
+    def choose() -> Any:
+        """The rules that a new campaign can have, and those it gets if nothing is said."""
+        return choices()
 
     @routes.post("/api/v1/session", response_model=models.Session, responses=responses(), tags=["service"])
     def log_in(body: models.Token, response: Response) -> Any:

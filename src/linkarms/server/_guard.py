@@ -19,6 +19,7 @@ __all__ = ["MAX_BODY", "Guard"]
 #: Bytes of a request's body.
 MAX_BODY = 8 * 2**20
 _TOO_LARGE = f"the body is larger than {MAX_BODY} bytes; send smaller batches"
+_UNEXPECTED = "this should not have happened; the log of the service says more"
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
@@ -44,13 +45,13 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        began, status = time.perf_counter(), 500
+        began, status, started = time.perf_counter(), 500, False
         body = _Limited(receive)
 
         async def answer(message: Message) -> None:
-            nonlocal status
+            nonlocal status, started
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status, started = message["status"], True
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers[name] = value
@@ -58,20 +59,24 @@ class Guard:
                     headers["Cache-Control"] = "no-store"
             await send(message)
 
-        headers = Headers(scope=scope)
-        refusal = self._refuse(scope, headers)
-        if refusal is not None:
-            await refusal(scope, receive, answer)
-        else:
+        async def unless_too_large(message: Message) -> None:
+            if not body.over:  # whatever the application made of a body that was cut off is not sent
+                await answer(message)
 
-            async def unless_too_large(message: Message) -> None:
-                if not body.over:  # whatever the application made of a body that was cut off is not sent
-                    await answer(message)
-
+        refusal = self._refuse(scope, Headers(scope=scope))
+        try:
+            if refusal is not None:
+                await refusal(scope, receive, answer)
+                return
             await self.app(scope, body, unless_too_large)
             if body.over:
                 await problem(413, _TOO_LARGE, {"Connection": "close"})(scope, receive, answer)
-        self.count(scope, status, time.perf_counter() - began)
+        except Exception:  # the server writes it to its log
+            if not started:
+                await problem(500, _UNEXPECTED)(scope, receive, answer)
+            raise
+        finally:
+            self.count(scope, status, time.perf_counter() - began)
 
     def _refuse(self, scope: Scope, headers: Headers) -> Response | None:
         host = headers.get("host", "")
@@ -83,7 +88,8 @@ class Guard:
             )
         origin = headers.get("origin")
         foreign = origin is not None and not _same(origin, host)
-        if foreign or headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+        elsewhere = headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        if foreign or (elsewhere and not _follows_a_link(scope, headers)):
             return problem(403, "requests from pages of other origins are refused", kind="foreign-origin")
         length = headers.get("content-length", "0")
         if not length.isdigit() or int(length[:20]) > MAX_BODY:
@@ -140,6 +146,12 @@ def _name(address: str) -> str | None:
         return urlsplit(address).hostname
     except ValueError:
         return None
+
+
+def _follows_a_link(scope: Scope, headers: Headers) -> bool:
+    """Somebody clicks on a link to the page in a wiki or a mail: the browser shows it, and the other site learns nothing."""
+    goes = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    return goes and scope["path"] == "/" and scope["method"] == "GET"
 
 
 def _same(origin: str, host: str) -> bool:

@@ -57,16 +57,22 @@ class Create(BaseModel):
     delta: Annotated[float, Field(strict=True, gt=0, lt=1, description="The promised error probability.")] = (
         0.05
     )
-    sampling: Annotated[str | None, Field(description="Which arm next.", examples=["ebc-h"])] = None
+    sampling: Annotated[
+        str | dict[str, Any] | None,
+        Field(description='Which arm next: "ebc-h", or {"name": "ebc", "step": 0.5}.'),
+    ] = None
     stopping: Annotated[
         str | dict[str, Any] | None,
-        Field(description='When to stop: {"name": "paper", "theta": [low, high], "epsilon": 0.01}.'),
+        Field(
+            description='When to stop: a name, or {"name": "paper", "theta": [low, high], "epsilon": 0.01}; '
+            "null: the sampling rule's own stop."
+        ),
     ] = None
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 0
     max_samples: Annotated[int | None, Field(strict=True, ge=1, le=2**53)] = None
     lease: Annotated[Seconds | None, Field(description="Seconds until a ticket expires.")] = None
 
-    @field_validator("family", "stopping")
+    @field_validator("family", "sampling", "stopping")
     @classmethod
     def _only_finite(cls, value: Any) -> Any:
         stack = [value]
@@ -150,6 +156,30 @@ class Session(BaseModel):
 
     role: Literal["read", "write"] | None
     tokens: Annotated[bool, Field(description="Whether this service asks for tokens.")]
+
+
+class Rule(BaseModel):
+    """A rule that a campaign can have."""
+
+    name: str
+    about: Annotated[str, Field(description="In one line.")]
+    parameters: Annotated[list[str], Field(description="What can be set.")]
+    required: Annotated[list[str], Field(description="What has to be.")]
+
+
+class Defaults(BaseModel):
+    """What a campaign gets if nothing is said; null where the library has no default."""
+
+    sampling: str | None
+    stopping: str | None
+
+
+class Choices(BaseModel):
+    """The rules of the library, baselines apart."""
+
+    sampling: list[Rule]
+    stopping: list[Rule]
+    defaults: Defaults
 
 
 class Ticket(BaseModel):

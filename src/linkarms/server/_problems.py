@@ -23,7 +23,6 @@ _TITLES = {
     405: "Method not allowed",
     409: "Conflict",
     413: "Too large",
-    421: "Wrong host",
     422: "Invalid input",
     500: "Internal error",
     503: "Storage unavailable",
@@ -86,10 +85,6 @@ def install(app: FastAPI) -> None:
         if error.status_code == 404:
             return problem(404, "there is nothing at this address; see /openapi.json", headers)
         return problem(error.status_code, str(error.detail), headers)
-
-    @app.exception_handler(Exception)
-    def _unexpected(request: Request, error: Exception) -> Response:
-        return problem(500, "this should not have happened; the log of the service says more")
 
 
 def _dashed(name: str) -> str:

@@ -6,7 +6,7 @@ import ipaddress
 import os
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import FrameType
 
 import uvicorn
@@ -16,7 +16,7 @@ from linkarms.errors import InvalidInput
 from linkarms.server._access import LOOPBACK, Access, read_tokens
 from linkarms.server._app import create_app
 
-__all__ = ["serve"]
+__all__ = ["say_where", "serve"]
 
 #: Seconds that requests under way get when the service stops.
 _GRACE = 20
@@ -35,13 +35,16 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
         await super().startup(sockets)  # type: ignore[arg-type]
-        if self.started and not getattr(self.config, "hushed", False):
+        if self.started:
             port = self.servers[0].sockets[0].getsockname()[1] if self.servers else self.config.port
             scheme = "https" if self.config.is_ssl else "http"
             host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
-            print(
-                f"linkarms: serving on {scheme}://{host}:{port} (Ctrl-C stops)", file=sys.stderr, flush=True
-            )
+            self.config.tell(f"{scheme}://{host}:{port}")  # type: ignore[attr-defined]
+
+
+def say_where(url: str) -> None:
+    """A line on stderr."""
+    print(f"linkarms: serving on {url} (Ctrl-C stops)", file=sys.stderr, flush=True)
 
 
 def serve(
@@ -54,7 +57,7 @@ def serve(
     tls_key: str | os.PathLike[str] | None = None,
     behind_proxy: bool = False,
     allow_hosts: Iterable[str] = (),
-    quiet: bool = False,
+    started: Callable[[str], object] = say_where,
 ) -> None:
     """Serve campaigns over HTTP until the process is told to stop.
 
@@ -69,17 +72,21 @@ def serve(
     tls_cert, tls_key : path, optional
         Certificate and key in PEM. Off loopback these, or `behind_proxy`, are needed.
     behind_proxy : bool
-        A proxy in front speaks TLS with the world.
+        A proxy in front speaks TLS with the world. Tokens are then needed on loopback, too: whoever the proxy lets through gets there.
     allow_hosts : iterable of str
         Names under which browsers and clients reach the service, besides loopback and `host`.
-    quiet : bool
-        No line about where it listens.
+    started : callable
+        Is called with the address once the service listens; by default a line on stderr says it.
     """
-    local = _is_loopback(host)
+    local, names = _is_loopback(host), list(allow_hosts)
     if (tls_cert is None) != (tls_key is None):
         raise InvalidInput("TLS needs a certificate and a key; give --tls-cert and --tls-key together")
     if not local and token_file is None:
         raise InvalidInput(f"--host {host} lets others in; give --token-file FILE, or listen on 127.0.0.1")
+    if token_file is None and (behind_proxy or any(name.lower() not in LOOPBACK for name in names)):
+        raise InvalidInput(
+            "--behind-proxy and --allow-host let others in by way of a proxy; give --token-file FILE"
+        )
     if not local and tls_cert is None and not behind_proxy:
         raise InvalidInput(
             f"--host {host} would send tokens in the clear; give --tls-cert and --tls-key, or --behind-proxy if one in front speaks TLS"
@@ -89,7 +96,7 @@ def serve(
             raise InvalidInput(f"{path}: the file cannot be read; give certificate and key in PEM")
     if not 0 <= port <= 65_535:
         raise InvalidInput(f"--port {port} is no port; give 0 to 65535")
-    hosts = {*LOOPBACK, *allow_hosts} | ({host} if not _is_any(host) else set())
+    hosts = {*LOOPBACK, *names} | ({host} if not _is_any(host) else set())
     tokens = {} if token_file is None else read_tokens(token_file)
     secure = tls_cert is not None or behind_proxy
     app = create_app(storage, Access.from_tokens(tokens, hosts, secure))
@@ -105,7 +112,7 @@ def serve(
         ssl_keyfile=None if tls_key is None else os.fspath(tls_key),
         proxy_headers=False,
     )
-    config.hushed = quiet  # type: ignore[attr-defined]
+    config.tell = started  # type: ignore[attr-defined]
     try:
         _Server(config).run()
     except SystemExit as error:

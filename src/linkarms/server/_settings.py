@@ -2,58 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from linkarms.errors import InvalidDump, InvalidInput
-from linkarms.families import Family, from_dict
+from linkarms.families import from_dict
+from linkarms.sampling import sampling_from_dict
 from linkarms.server._models import Create
-from linkarms.stopping import StoppingRule, stopping_from_dict
+from linkarms.stopping import stopping_from_dict
 
 __all__ = ["settings_of"]
+
+_EXAMPLES = {
+    "family": '{"name": "gaussian"}',
+    "sampling": '{"name": "ebc", "step": 0.5}',
+    "stopping": '{"name": "paper", "theta": [low, high], "epsilon": 0.01}',
+}
 
 
 def settings_of(request: Create) -> dict[str, Any]:
     """The keywords of `Campaign.create`, without what was left out."""
-    given = request.model_dump(
-        exclude={"name", "arms", "n_clusters", "family", "stopping"}, exclude_none=True
-    )
+    apart = {"name", "arms", "n_clusters", "family", "sampling", "stopping"}
+    given = request.model_dump(exclude=apart, exclude_none=True)
     family = request.family
     given["family"] = [_family(f) for f in family] if isinstance(family, list) else _family(family)
-    if request.stopping is not None:
-        given["stopping"] = _rule(request.stopping)
+    if request.sampling is not None:
+        given["sampling"] = _made("sampling", sampling_from_dict, request.sampling)
+    if "stopping" in request.model_fields_set:  # null is the sampling rule's own stop, as in the library
+        given["stopping"] = _made("stopping", stopping_from_dict, request.stopping)
     return given
 
 
-def _family(spec: str | dict[str, Any]) -> str | Family:
-    if isinstance(spec, str):
-        return spec
-    if spec.get("custom"):
+def _family(spec: str | dict[str, Any]) -> Any:
+    if isinstance(spec, dict) and spec.get("custom"):
         raise InvalidInput("a campaign takes the families of linkarms only; leave out `custom`")
-    try:
-        return from_dict(spec)
-    except (InvalidDump, InvalidInput) as error:
-        raise InvalidInput(f"family: {error}") from error
-    except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError) as error:
-        raise InvalidInput(
-            f'family: this is no family ({type(error).__name__}); write {{"name": "gaussian"}}'
-        ) from error
+    return _made("family", from_dict, spec)
 
 
-def _rule(spec: str | dict[str, Any]) -> str | StoppingRule:
-    if isinstance(spec, str):
+def _made(what: str, make: Callable[[dict[str, Any]], Any], spec: str | dict[str, Any] | None) -> Any:
+    """A family or a rule from what describes it; names are the library's to understand."""
+    if not isinstance(spec, dict):
         return spec
+    hint = f"write {_EXAMPLES[what]}"
     try:
-        rule = stopping_from_dict(spec)
-    except InvalidInput as error:
-        raise InvalidInput(f"stopping: {error}") from error
+        made = make(spec)
+    except (InvalidDump, InvalidInput) as error:
+        raise InvalidInput(f"{what}: {error}") from error
     except (TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError) as error:
-        raise InvalidInput(
-            f"stopping: this is no rule ({type(error).__name__}); "
-            'write {"name": "paper", "theta": [low, high], "epsilon": 0.01}'
-        ) from error
-    if rule is None:
-        raise InvalidInput(
-            f"stopping: there is no rule {str(spec.get('name'))[:60]!r}; "
-            'write {"name": "paper", "theta": [low, high], "epsilon": 0.01}'
-        )
-    return rule
+        raise InvalidInput(f"{what}: this cannot be understood ({type(error).__name__}); {hint}") from error
+    if made is None:
+        raise InvalidInput(f"{what}: there is none called {str(spec.get('name'))[:60]!r}; {hint}")
+    return made
