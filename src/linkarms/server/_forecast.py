@@ -14,6 +14,8 @@ __all__ = ["Forecast", "forecast"]
 
 #: Looks below which nothing is said.
 _ENOUGH = 6
+#: Further away than so many times the samples so far, nothing is said either.
+_FAR = 20.0
 
 
 @dataclass(frozen=True)
@@ -78,4 +80,4 @@ def _meeting(samples: NDArray[np.float64], gap: NDArray[np.float64], start: floa
     if slope >= 0.0:
         return None
     remaining = max(-level / slope, 1.0)
-    return float(samples[-1] + remaining) if remaining < 1e9 else None
+    return float(samples[-1] + remaining) if remaining < _FAR * samples[-1] else None

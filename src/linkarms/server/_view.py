@@ -124,13 +124,15 @@ def _last_change(looks: list[Look]) -> int | None:
 def _words(status: Status, result: Result, looks: list[Look]) -> dict[str, Any]:
     """What is known, what is uncertain, and when it will be done, for somebody who has not read the paper."""
     missing = [arm for arm, n in status.pulls.items() if n == 0]
-    if status.stopped:
+    if status.done and not status.stopped:
+        known = f"It ended without a promise. These {len(status.clusters)} clusters are a guess."
+    elif status.stopped:
         known = f"Done. The {status.n_clusters} clusters are wrong with probability at most {status.delta:g}."
     elif missing:
         known = f"Nothing yet: {len(missing)} of {len(status.arms)} arms have no sample."
     else:
         known = f"{len(status.clusters)} clusters are the best guess so far. Nothing is promised yet."
-    if status.conditional:
+    if status.conditional and status.stopped:
         known += " The promise has a condition: see below."
     doubt = None
     if result.witness is not None and not status.stopped:
@@ -145,7 +147,14 @@ def _words(status: Status, result: Result, looks: list[Look]) -> dict[str, Any]:
         left = guess.middle - status.samples
         span = "" if guess.low == guess.high else f" (stop at {guess.low:,} to {guess.high:,} in all)"
         when = f"About {max(left, 1):,} more samples{span}."
-    return {"known": known, "doubt": doubt, "when": when, "promise": status.promise}
+    return {"known": known, "doubt": doubt, "when": when, "promise": _remark(status, missing)}
+
+
+def _remark(status: Status, missing: list[str]) -> str:
+    """What the library says beyond the words above: a condition of the promise, or why the rule cannot stop."""
+    if status.done and not status.stopped:
+        return status.promise
+    return "" if missing and not status.conditional else status.promise.partition("; ")[2]
 
 
 def _plain(points: Any) -> list[list[float]]:

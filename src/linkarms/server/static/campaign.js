@@ -1,7 +1,11 @@
 // One campaign: what is known, what is uncertain, when it will be done; and the forms to feed it.
 import { call, gathered, of, watch } from "./api.js";
-import { armsChart, dendrogramChart, evidenceChart, pullsChart } from "./charts.js";
-import { clock, count, duration, field, h, key, number } from "./dom.js";
+import { armsChart, dendrogramChart, evidenceChart, mark, pullsChart } from "./charts.js";
+import { clock, count, duration, h, number, s, swap } from "./dom.js";
+import { feedForm, retractDialog } from "./forms.js";
+
+//: Names that are written out for one cluster.
+const NAMED = 12;
 
 function panel(title, about, ...children) {
   const id = "h-" + title.replace(/\W+/g, "-").toLowerCase();
@@ -10,137 +14,71 @@ function panel(title, about, ...children) {
 
 function table(label, heads, rows, empty) {
   if (!rows.length) return h("p", { class: "quiet" }, empty);
+  const head = heads.map(([name, kind]) => h("th", { scope: "col", class: kind }, name));
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label },
-    h("table", {}, h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, rows)));
+    h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows)));
 }
 
-// A form that sends something once, says how it went, and keeps its idempotency key until it went well.
-function sender(button, message, send) {
-  let pending = key();
-  return async (event) => {
-    event?.preventDefault();
-    button.disabled = true;
-    try {
-      message.textContent = await send(pending);
-      message.className = "fine";
-      pending = key();
-    } catch (problem) {
-      message.className = "error";
-      message.textContent = problem.message;
-      if (problem.status !== 0) pending = key();
-    }
-    button.disabled = false;
-  };
-}
+const cell = (content, kind) => h("td", { class: kind }, content);
+const numeric = (content) => h("td", { class: "n" }, content);
+const tiny = (text, label, act) => h("td", { class: "act" }, h("button", { type: "button", class: "tiny", "aria-label": label, title: label, onclick: act }, h("span", { class: "wide" }, text), h("span", { class: "narrow" }, "×")));
 
-function feedForm(name, refresh) {
-  const worker = h("input", { name: "worker", maxlength: 200, autocomplete: "name", placeholder: "your name" });
-  const what = h("select", { name: "what" });
-  const value = h("input", { name: "value", required: true, autocomplete: "off", inputmode: "text", placeholder: "0.25" });
-  const next = h("button", { type: "button" }, "What should I measure next?");
-  const store = h("button", { class: "main" }, "Store the sample");
-  const message = h("p", { role: "status" });
-  const form = h("form", {}, field("Who measures", worker), h("div", { class: "buttons" }, next),
-    field("Sample of", what), field("Value (several numbers with spaces between them)", value), message, h("div", { class: "buttons" }, store));
-  next.addEventListener("click", sender(next, message, async (once) => {
-    const { tickets } = await call("POST", of(name) + "/ask", { n: 1, worker: worker.value.trim() || null, key: once });
-    if (!tickets.length) return "There is nothing more to measure.";
-    await refresh();
-    what.value = "t" + tickets[0].id;
-    value.focus();
-    return `Please measure ${tickets[0].arm}: ticket ${tickets[0].id} is yours until ${clock(tickets[0].expires_at)}.`;
-  }));
-  form.addEventListener("submit", sender(store, message, async (once) => {
-    const words = value.value.trim().split(/[\s;]+/);
-    const numbers = words.map(Number);
-    if (!words[0] || !numbers.every(Number.isFinite)) throw new Error("This is no number. Write it like 0.25, with a point.");
-    const sample = { value: numbers.length === 1 ? numbers[0] : numbers };
-    const id = what.value.slice(1);
-    const by = worker.value.trim() || null;
-    const body = what.value.startsWith("t") ? { samples: [{ ticket: Number(id), ...sample }], key: once } : { samples: [{ arm: id, ...sample }], worker: by, key: once };
-    const { receipts } = await call("POST", of(name) + (what.value.startsWith("t") ? "/tell" : "/add"), body);
-    value.value = "";
-    await refresh();
-    return `Stored as sample ${receipts[0].number}, arm ${receipts[0].arm}.`;
-  }));
-  return {
-    form,
-    update(view) {
-      const chosen = what.value;
-      what.replaceChildren(
-        view.tickets.length ? h("optgroup", { label: "open tickets" }, view.tickets.map((t) => h("option", { value: "t" + t.id }, `${t.arm} (ticket ${t.id}${t.worker ? ", " + t.worker : ""})`))) : "",
-        h("optgroup", { label: "without a ticket" }, view.status.arms.map((arm) => h("option", { value: "a" + arm }, arm))));
-      if ([...what.options].some((option) => option.value === chosen)) what.value = chosen;
-      next.disabled = view.status.done;
-    },
-  };
-}
-
-function retractDialog(name, refresh) {
-  const reason = h("input", { required: true, maxlength: 1000 });
-  const message = h("p", { role: "alert" });
-  const button = h("button", { class: "main" }, "Take it out");
-  const title = h("h2", { id: "retract-title" });
-  let ticket = null;
-  const dialog = h("dialog", { "aria-labelledby": "retract-title" }, h("form", {
-    onsubmit: async (event) => {
-      event.preventDefault();
-      try {
-        await call("POST", of(name) + "/retract", { ticket, reason: reason.value });
-        dialog.close();
-        await refresh();
-      } catch (problem) {
-        message.className = "error";
-        message.textContent = problem.message;
-      }
-    },
-  }, title, h("p", { class: "quiet small" }, "Everything else is counted anew. The promise then holds only if the sample is not taken out because of its value."),
-    field("Why", reason), message, h("div", { class: "buttons" }, button, h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"))));
-  return { dialog, open(sample) { ticket = sample.ticket; title.textContent = `Take out sample ${sample.number} of ${sample.arm}`; message.textContent = reason.value = ""; dialog.showModal(); } };
-}
-
-function armsTable(view) {
-  const at = new Map(view.arms.names.map((arm, i) => [arm, i]));
-  const rows = view.status.arms.map((arm) => {
+function armsTable({ status, arms }) {
+  const at = new Map(arms.names.map((arm, i) => [arm, i]));
+  const flat = arms.axes.length === 1;
+  const rows = status.arms.map((arm) => {
     const i = at.get(arm);
-    const region = i === undefined ? null : view.arms.regions[i];
-    return h("tr", {}, h("td", {}, arm), h("td", { class: "n" }, i === undefined || view.arms.labels[i] < 0 ? "–" : view.arms.labels[i]),
-      h("td", { class: "n" }, count(view.status.pulls[arm])), h("td", { class: "n" }, i === undefined ? "–" : view.arms.points[i].map(number).join(", ")),
-      view.arms.axes.length === 1 && h("td", { class: "n" }, region ? region.map(number).join(" to ") : "–"));
+    if (i === undefined) return h("tr", {}, cell(arm), numeric("–"), numeric("0"), numeric("–"), flat && numeric("–"));
+    return h("tr", {}, cell(arm), numeric(arms.labels[i] < 0 ? "–" : arms.labels[i]), numeric(count(status.pulls[arm])),
+      numeric(arms.points[i].map(number).join(", ")), flat && numeric(arms.regions[i] ? arms.regions[i].map(number).join(" to ") : "–"));
   });
-  return table("Arms", ["arm", "cluster", "samples", "estimate", ...(view.arms.axes.length === 1 ? ["between"] : [])], rows, "");
+  return table("Arms", [["arm"], ["cluster", "n"], ["samples", "n"], ["estimate", "n"], ...(flat ? [["between", "n"]] : [])], rows, "");
 }
 
-function when(view) {
-  const seconds = view.evidence.forecast?.seconds;
-  return view.words.when + (seconds ? ` At the pace of late that takes ${duration(seconds)}.` : "");
+// Which arms are in which cluster, in words: the answer that the campaign is for.
+function clusterList({ status, arms }) {
+  const label = new Map(arms.names.map((arm, i) => [arm, arms.labels[i]]));
+  return status.clusters.map((members) => h("li", {}, s("svg", { viewBox: "-8 -8 16 16", "aria-hidden": "true" }, mark(label.get(members[0]) ?? -1, 0, 0, 6, "")),
+    h("span", {}, members.slice(0, NAMED).join(", ") + (members.length > NAMED ? ` and ${members.length - NAMED} more` : ""))));
+}
+
+function when({ words, evidence }) {
+  const seconds = evidence.forecast?.seconds;
+  return words.when + (seconds ? ` At the recent pace that takes ${duration(seconds)}.` : "");
+}
+
+function facts({ status }) {
+  const evidence = status.threshold === null ? "" : `evidence ${number(status.evidence)} of ${number(status.threshold)}; `;
+  return `${count(status.samples)} samples of ${status.arms.length} arms; ${status.n_clusters} clusters wanted; error probability at most ${status.delta}; ${evidence}sampling ${status.sampling}, stopping rule ${status.stopping}.`;
 }
 
 export function showCampaign({ main, connected, writes, loggedOut }, name) {
   document.title = name + " – linkarms";
   const note = h("p", { class: "quiet", role: "status" }, "Loading…");
-  const place = { known: h("dd"), doubt: h("dd"), when: h("dd"), facts: h("p", { class: "quiet small" }), promise: h("p", { class: "small" }), table: h("div"), recent: h("div"), tickets: h("div"), replay: h("p", { class: "quiet small" }) };
+  const place = { known: h("dd"), doubt: h("dd"), when: h("dd"), clusters: h("ul", { class: "clusters" }) };
+  for (const part of ["facts", "promise", "replay"]) place[part] = h("p", { class: "quiet small" });
+  for (const part of ["table", "recent", "tickets"]) place[part] = h("div");
   const bar = h("progress", { max: 1, value: 0, "aria-label": "evidence over threshold" });
   const charts = { arms: armsChart(), tree: dendrogramChart(), evidence: evidenceChart(), pulls: pullsChart() };
   const refresh = gathered(load);
   const feed = writes && feedForm(name, () => load());
   const retract = retractDialog(name, () => load());
   const link = (format) => h("a", { href: `/api/v1${of(name)}/export?format=${format}`, download: `${name}.${format}` }, format.toUpperCase());
+  const word = (title, text) => h("div", {}, h("dt", {}, title), text);
   const body = h("div", { hidden: true },
-    h("section", { class: "card", "aria-label": "How it stands" }, bar, place.facts,
-      h("dl", { class: "words" }, h("div", {}, h("dt", {}, "What is known"), place.known), h("div", {}, h("dt", {}, "What is least certain"), place.doubt), h("div", {}, h("dt", {}, "When it will be done"), place.when)),
-      place.promise),
+    h("section", { class: "card", "aria-label": "How it stands" }, bar,
+      h("dl", { class: "words" }, word("What is known", place.known), word("What is least certain", place.doubt), word("When it will be done", place.when)),
+      place.clusters, place.facts, place.promise),
     h("div", { class: "grid" },
       panel("Arms and clusters", "Each mark is an estimate, coloured by cluster. The shade is where the true value lies: all of them together, at all times, with the promised probability.", charts.arms.element, h("details", {}, h("summary", {}, "As a table"), place.table)),
       panel("Evidence", "The run stops when the evidence reaches the threshold. Dots are the forecast.", charts.evidence.element, place.replay),
       panel("How the arms join", "Single linkage: arms that join left of the cut are one cluster.", charts.tree.element),
       panel("Samples of each arm", "Arms in doubt get more. Pale: asked for, not told yet.", charts.pulls.element),
-      feed && panel("Enter a sample", null, feed.form),
-      panel("Recent samples", null, place.recent),
-      panel("Who holds which ticket", null, place.tickets),
-      panel("Export", "All tickets and samples as a table.", h("p", { class: "buttons" }, link("csv"), link("json"), link("parquet")))),
+      h("div", { class: "stack" }, feed && panel("Enter a sample", null, feed.form), panel("Who holds which ticket", null, place.tickets)),
+      panel("Recent samples", null, place.recent)),
     retract.dialog);
-  main.replaceChildren(h("p", { class: "small" }, h("a", { href: "#/" }, "← all campaigns")), h("h1", {}, name), note, body);
+  main.replaceChildren(h("p", { class: "small" }, h("a", { href: "#/" }, "← all campaigns")),
+    h("div", { class: "row" }, h("h1", {}, name), h("p", { class: "small", role: "group", "aria-label": "Export" }, "Export: ", ["csv", "json", "parquet"].map((format) => [link(format), " "]))), note, body);
 
   async function give(ticket) {
     try {
@@ -152,28 +90,36 @@ export function showCampaign({ main, connected, writes, loggedOut }, name) {
     }
   }
 
+  function sampleRow(sample) {
+    return h("tr", { class: sample.state === "retracted" && "gone" }, numeric(sample.number), cell(sample.arm), numeric(sample.value.map(number).join(", ")), cell(sample.worker || "–", "wide"), cell(clock(sample.told_at)),
+      writes && (sample.state === "told" ? tiny("take out", `Take out sample ${sample.number}`, () => retract.open(sample)) : cell("")));
+  }
+
+  function ticketRow(ticket) {
+    return h("tr", {}, numeric(ticket.id), cell(ticket.arm), cell(ticket.worker || "–"), cell(clock(ticket.expires_at)),
+      writes && tiny("give back", `Give ticket ${ticket.id} back`, () => give(ticket.id)));
+  }
+
   function show(view) {
     const { status, words } = view;
     bar.value = view.progress;
-    place.facts.textContent = `${count(status.samples)} samples of ${status.arms.length} arms; ${status.n_clusters} clusters wanted; error probability at most ${status.delta}; evidence ${number(status.evidence)} of ${number(status.threshold)}; ${status.sampling}, stopping rule ${status.stopping}.`;
-    place.known.textContent = words.known + (view.evidence.changed && !status.stopped ? ` They have been the same since sample ${count(view.evidence.changed)}.` : "");
+    place.facts.textContent = facts(view);
+    place.known.textContent = words.known + (view.evidence.changed && !status.done ? ` They have been the same since sample ${count(view.evidence.changed)}.` : "");
     place.doubt.textContent = words.doubt || (status.stopped ? "Nothing that matters: the evidence is enough." : "Not known yet.");
     place.when.textContent = when(view);
-    place.promise.textContent = status.conditional ? words.promise : "";
+    place.promise.textContent = words.promise;
     place.replay.textContent = view.evidence.replayed < 1 ? `The history is being read: ${Math.floor(100 * view.evidence.replayed)} %.` : "";
-    place.table.replaceChildren(armsTable(view));
+    place.clusters.replaceChildren(...clusterList(view));
+    swap(place.table, armsTable(view));
     charts.arms.show(view.arms);
     charts.tree.show(view.dendrogram);
     charts.evidence.show(view.evidence);
     charts.pulls.show({ status, labels: new Map(view.arms.names.map((arm, i) => [arm, view.arms.labels[i]])) });
     feed && feed.update(view);
-    place.recent.replaceChildren(table("Recent samples", ["no.", "arm", "value", "by", "when", ...(writes ? [""] : [])], view.recent.map((sample) =>
-      h("tr", { class: sample.state === "retracted" && "gone" }, h("td", { class: "n" }, sample.number), h("td", {}, sample.arm), h("td", { class: "n" }, sample.value.map(number).join(", ")), h("td", {}, sample.worker || "–"), h("td", {}, clock(sample.told_at)),
-        writes && h("td", {}, sample.state === "told" && h("button", { type: "button", class: "tiny", "aria-label": `Take out sample ${sample.number}`, onclick: () => retract.open(sample) }, "take out")))), "No samples yet."));
+    const act = writes ? [[""]] : [];
+    swap(place.recent, table("Recent samples", [["no.", "n"], ["arm"], ["value", "n"], ["by", "wide"], ["when"], ...act], view.recent.map(sampleRow), "No samples yet."));
     const many = status.tickets.open - view.tickets.length;
-    place.tickets.replaceChildren(table("Open tickets", ["ticket", "arm", "who", "until", ...(writes ? [""] : [])], view.tickets.map((ticket) =>
-      h("tr", {}, h("td", { class: "n" }, ticket.id), h("td", {}, ticket.arm), h("td", {}, ticket.worker || "–"), h("td", {}, clock(ticket.expires_at)),
-        writes && h("td", {}, h("button", { type: "button", class: "tiny", "aria-label": `Give ticket ${ticket.id} back`, onclick: () => give(ticket.id) }, "give back")))), many > 0 ? "" : "Nobody holds a ticket."),
+    swap(place.tickets, table("Open tickets", [["ticket", "n"], ["arm"], ["who"], ["until"], ...act], view.tickets.map(ticketRow), many > 0 ? "" : "Nobody holds a ticket."),
       many > 0 ? h("p", { class: "quiet small" }, `… and ${count(many)} more.`) : "");
   }
 

@@ -11,11 +11,11 @@ const SHAPES = [
 
 const hue = (label) => (label < 0 ? -1 : label % 8);
 
-function mark(label, x, y, r, title) {
+export function mark(label, x, y, r, title) {
   const shape = SHAPES[label < 0 ? 0 : label % SHAPES.length](r);
   shape.setAttribute("class", "f" + hue(label));
   shape.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
-  shape.append(s("title", {}, title));
+  if (title) shape.append(s("title", {}, title));
   return shape;
 }
 
@@ -56,16 +56,16 @@ function picture(width, height, label, ...parts) {
 
 const nothing = (text) => h("p", { class: "quiet" }, text);
 
-function bottomAxis(x, low, high, y, width, title) {
+function bottomAxis(x, low, high, y, width, title, below = 33) {
   const parts = ticks(low, high, width / 90).map((t) => [
     s("line", { class: "axis", x1: x(t), x2: x(t), y1: y, y2: y + 4 }),
     s("text", { class: "mute", x: x(t), y: y + 17, "text-anchor": "middle" }, number(t)),
   ]);
-  return [parts, title && s("text", { class: "mute", x: width - 4, y: y + 33, "text-anchor": "end" }, title)];
+  return [parts, title && s("text", { class: "mute", x: width - 4, y: y + below, "text-anchor": "end" }, title)];
 }
 
 function rows(n, most = 22) {
-  const height = Math.max(4, Math.min(most, 900 / Math.max(n, 1)));
+  const height = n <= 120 ? Math.min(most, Math.max(13, 900 / Math.max(n, 1))) : Math.max(3, 1200 / n);
   return { height, names: height >= 13 };
 }
 
@@ -118,7 +118,7 @@ function scatter(data, width) {
     ticks(low, high, width / 90).map((t) => [s("line", { class: "grid-line", x1: x(t), x2: x(t), y1: 4, y2: height }), s("text", { class: "mute", x: x(t), y: height + 15, "text-anchor": "middle" }, number(t))]),
     ticks(bottom, top, height / 70).map((t) => [s("line", { class: "grid-line", x1: 0, x2: width, y1: y(t), y2: y(t) }), s("text", { class: "mute", x: 2, y: y(t) - 3 }, number(t))]),
   ];
-  const regions = data.regions.map((region, i) => region && s("polygon", { class: `region f${hue(data.labels[i])} s${hue(data.labels[i])}`, points: region.map((p) => `${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`).join(" ") }));
+  const regions = data.regions.map((region, i) => region && s("polygon", { class: `region ${data.names.length > 30 ? "many" : ""} f${hue(data.labels[i])} s${hue(data.labels[i])}`, points: region.map((p) => `${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`).join(" ") }));
   const links = data.links.map(([i, j]) => s("line", { class: "link s" + hue(data.labels[i]), x1: x(xs[i]), y1: y(ys[i]), x2: x(xs[j]), y2: y(ys[j]) }));
   const marks = data.points.map((p, i) => mark(data.labels[i], x(p[0]), y(p[1]), 6, `${data.names[i]}: ${p.map(number).join(", ")}`));
   const taken = data.points.map((p) => [x(p[0]) - 7, y(p[1]) - 7, x(p[0]) + 7, y(p[1]) + 7]);
@@ -134,7 +134,8 @@ function scatter(data, width) {
     return null;
   });
   return picture(width, height + 36, `${data.names.length} arms in two dimensions, with confidence regions`, net, regions, links, marks, names,
-    s("text", { class: "mute", x: width - 4, y: height + 32, "text-anchor": "end" }, short(data.axes[0], 40)));
+    s("text", { class: "mute", x: width - 4, y: height + 32, "text-anchor": "end" }, `→ ${short(data.axes[0], Math.floor(width / 14))}`),
+    s("text", { class: "mute", x: 2, y: height + 32 }, `↑ ${short(data.axes[1], Math.floor(width / 16))}`));
 }
 
 export function armsChart() {
@@ -160,8 +161,8 @@ export function dendrogramChart() {
       row.names && s("text", { x: left - 12, y: y(r) + 4, "text-anchor": "end" }, short(name, letters)),
       mark(data.labels[r], left, y(r), Math.min(5, row.height / 2), name),
     ]);
-    const cut = data.cut === null ? "" : s("line", { class: "cut", x1: x(data.cut), x2: x(data.cut), y1: 0, y2: bottom });
-    return picture(width, bottom + 38, `Dendrogram of ${data.arms.length} arms, cut at distance ${number(data.cut)}`, tree, leaves, cut, bottomAxis(x, 0, top, bottom, width, "distance at which they join"));
+    const cut = data.cut === null ? "" : [s("line", { class: "cut", x1: x(data.cut), x2: x(data.cut), y1: 0, y2: bottom + 22 }), s("text", { x: x(data.cut), y: bottom + 34, "text-anchor": "middle" }, "cut")];
+    return picture(width, bottom + 52, `Dendrogram of ${data.arms.length} arms, cut at distance ${number(data.cut)}`, tree, leaves, cut, bottomAxis(x, 0, top, bottom, width, "distance at which they join", 48));
   });
 }
 
@@ -171,7 +172,7 @@ export function evidenceChart() {
   return chart((data, width) => {
     const n = data.samples.length;
     if (n === 0) return nothing("It takes a sample of every arm.");
-    const height = 260, left = 44, right = width - 12, now = data.samples[n - 1];
+    const height = Math.round(Math.min(Math.max(0.7 * width, 240), 420)), left = 44, right = width - 12, now = data.samples[n - 1];
     const forecast = data.forecast && data.forecast.middle < 20 * now ? data.forecast : null;
     const end = Math.max(forecast ? Math.min(forecast.high, forecast.middle * 1.5) : now, data.samples[0] + 1) * 1.02;
     // the threshold may begin far above its later values: the picture has room for most of the run
@@ -212,6 +213,8 @@ export function pullsChart() {
         row.names && s("text", { class: "mute", x: x(n + wait) + 5, y: y + row.height / 2 + 3 }, count(n)),
       ];
     });
-    return picture(width, 8 + row.height * arms.length, `Samples of each of ${arms.length} arms; at most ${most}`, bars);
+    const bottom = 6 + row.height * arms.length;
+    return picture(width, bottom + (row.names ? 2 : 38), `Samples of each of ${arms.length} arms; at most ${most}`, bars,
+      row.names ? "" : bottomAxis(x, 0, most, bottom, width, "samples"));
   });
 }

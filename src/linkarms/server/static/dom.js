@@ -18,18 +18,29 @@ export function s(tag, attributes, ...children) {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
+// New children in place of the old ones; the reader keeps the place in a list, and the button that was chosen by keyboard.
+export function swap(place, ...children) {
+  const box = place.querySelector(".scroll"), at = box && [box.scrollTop, box.scrollLeft];
+  const sign = (part) => part.getAttribute("aria-label") || part.getAttribute("href");
+  const held = place.contains(document.activeElement) ? sign(document.activeElement) : null;
+  place.replaceChildren(...children);
+  const next = place.querySelector(".scroll");
+  if (next && at) [next.scrollTop, next.scrollLeft] = at;
+  if (held !== null) [...place.querySelectorAll("[aria-label], a")].find((part) => sign(part) === held)?.focus({ preventScroll: true });
+}
+
 export function field(label, input) {
   return h("label", {}, label, input);
 }
 
-const numbers = new Intl.NumberFormat("en", { maximumSignificantDigits: 5 });
+const numbers = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
 const counts = new Intl.NumberFormat("en");
 
 export const number = (x) => (x === null || x === undefined ? "–" : numbers.format(x));
 export const count = (n) => counts.format(n);
 
 export function clock(text) {
-  const time = new Date(text), hour = time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  const time = new Date(text), hour = time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   return time.toDateString() === new Date().toDateString() ? hour : `${time.toLocaleDateString([], { day: "numeric", month: "short" })}, ${hour}`;
 }
 
@@ -40,7 +51,7 @@ export function duration(seconds) {
       return `${count(n)} ${unit}${n === 1 ? "" : "s"}`;
     }
   }
-  return "a minute";
+  return "about a minute";
 }
 
 export function key() {
