@@ -66,7 +66,7 @@ def work(number, seed, url, tally, tells):
         tally.wrong.append(f"client {number}: {type(error).__name__}: {error}")
 
 
-def load(storage, seed, tells=TELLS, clients=CLIENTS):
+def load(storage, seed, tells=TELLS, clients=CLIENTS, between=BETWEEN):
     """One round; returns what was found, with `wrong` empty if all is well."""
     Campaign.create("load", storage=storage, **settings()).close()
     rng, tally, kills, began = np.random.default_rng([7, seed]), Tally(), 0, time.perf_counter()
@@ -77,7 +77,7 @@ def load(storage, seed, tells=TELLS, clients=CLIENTS):
         ]
         for thread in running:
             thread.start()
-        following = rng.integers(*BETWEEN)
+        following = rng.integers(*between)
         while any(thread.is_alive() for thread in running):
             if time.perf_counter() - began > PATIENCE:
                 tally.wrong.append(f"only {len(tally)} of {tells} samples in {PATIENCE} s")
@@ -86,7 +86,7 @@ def load(storage, seed, tells=TELLS, clients=CLIENTS):
                 service.kill()
                 service.start()
                 kills += 1
-                following = len(tally) + rng.integers(*BETWEEN)
+                following = len(tally) + rng.integers(*between)
             time.sleep(0.005)
         for thread in running:
             thread.join()

@@ -33,6 +33,8 @@ def test_nothing_is_said_too_early_or_without_hope():
     assert forecast(line(6)) is None
     assert forecast(line(100, slope=-0.1)) is None
     assert forecast(line(100, slope=0.0)) is None
+    assert forecast(line(100, level=210.5)) is None  # twenty times as far as it has come
+    assert forecast(line(100, level=205.0)).middle == 2050
     assert forecast(line(100, slope=1.0)) is None  # it is there already
 
 
@@ -78,20 +80,23 @@ def trace_rows(campaign):
     return [row for row in json.loads(campaign.export("json")) if row["value"] is not None]
 
 
-def test_half_way_the_forecast_is_of_the_right_size(tmp_path):
+def test_half_way_the_forecast_is_of_the_right_size():
     """Of thirty runs, looked at half-way, two thirds of the guesses are within a factor 1.5 of the stop.
 
     Each of the runs is seeded: the test cannot fail by chance, only by a change.
     """
-    home, good = open_storage(tmp_path / "runs.db"), 0
+    good = 0
     for seed in range(30):
-        campaign = fed(home, seed, f"run-{seed}")
-        trace = Trace(f"run-{seed}", home)
-        trace.catch_up()
-        stop = trace.looks[-1].samples
-        guess = forecast([look for look in trace.looks if look.samples <= stop / 2])
+        rng, looks = np.random.default_rng(seed), []
+        c = la.BanditClusterer(2, ARMS, stopping=RULE)
+        while not c.done:
+            (arm,) = c.ask()
+            c.tell(arm, rng.normal(TRUTH[ARMS.index(arm)]))
+            looks.append(Look(c.n_samples, *c.evidence_and_threshold(), float(c.n_samples), ()))
+        stop = c.n_samples
+        guess = forecast([look for look in looks if look.threshold < np.inf and look.samples <= stop / 2])
         good += guess is not None and stop / 1.5 <= guess.middle <= stop * 1.5
-        assert campaign.status().stopped
+        assert c.result().stopped
     assert good >= 20
 
 
@@ -117,3 +122,28 @@ def test_the_view_has_the_library_s_numbers(storage):
     assert [s["number"] for s in view["recent"]] == list(range(40, 20, -1))
     assert {t["worker"] for t in view["tickets"]} == {"you"}
     assert view["dendrogram"]["cut"] > 0
+
+
+def test_words_claim_no_more_than_the_rule_does(tmp_path):
+    home = open_storage(tmp_path / "runs.db")
+
+    def seen(campaign):
+        return campaign_view(campaign, Trace(campaign.name, home))["words"]
+
+    fixed = Campaign.create("fixed", ARMS, 2, storage=home, sampling=la.sampling.FixedSize(1), stopping=None)
+    fixed.add_many(ARMS, TRUTH)
+    assert seen(fixed)["known"].endswith("nothing is promised.")
+    assert "probability" not in seen(fixed)["known"]
+    short = Campaign.create("short", ARMS, 2, storage=home, stopping=RULE, max_samples=4)
+    short.add_many(ARMS, TRUTH)
+    assert seen(short)["known"] == "Ended without a promise: these 2 clusters are a guess."
+    assert "max_samples=4 is used up" in seen(short)["remark"]
+    # the paper's rule cannot stop with so large an epsilon, and the page says so
+    hard = Campaign.create("hard", ARMS, 2, storage=home, stopping=la.stopping.Paper((-10, 10), epsilon=3))
+    hard.add_many(ARMS * 5, TRUTH * 5)
+    assert "can never stop" in seen(hard)["remark"]
+    done = fed(home, 0, "done")
+    done.retract(1, "a slip")
+    words = seen(done)
+    assert words["condition"].startswith("the promise is conditional: 1 sample(s) were retracted")
+    assert "conditional" not in words["known"] + words["remark"]

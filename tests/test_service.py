@@ -116,11 +116,33 @@ def test_families_and_rules_in_json(service):
         "n_features": 1,
         "lease": 60,
         "seed": 3,
-        "sampling": "ebc",
+        "sampling": {"name": "ebc", "step": 0.5},
     }
     made = service.post("/api/v1/campaigns", json=body)
     assert made.status_code == 201, made.text
     assert made.json()["sampling"] == "ebc"
+    # null is the sampling rule's own stop, as in the library
+    body = COFFEE | {"name": "fixed", "sampling": {"name": "fixed", "size": 3}, "stopping": None}
+    made = service.post("/api/v1/campaigns", json=body)
+    assert made.status_code == 201, made.text
+    assert made.json()["stopping"] == "sample-size"
+
+
+def test_choices_are_the_library_s_rules(service):
+    found = service.get("/api/v1/choices").json()
+    stopping = {rule["name"]: rule for rule in found["stopping"]}
+    assert stopping["paper"]["parameters"] == ["theta", "epsilon"]
+    assert stopping["paper"]["required"] == ["theta"]
+    assert {"ebc", "ebc-h", "round-robin"} <= {rule["name"] for rule in found["sampling"]}
+    assert "boc" not in stopping  # a baseline
+    made = service.post("/api/v1/campaigns", json=COFFEE).json()
+    assert made["sampling"] == found["defaults"]["sampling"]
+    nothing_said = {key: COFFEE[key] for key in ("arms", "n_clusters")} | {"name": "short"}
+    answer = service.post("/api/v1/campaigns", json=nothing_said)
+    if found["defaults"]["stopping"] is None:
+        problem(answer, 422, "stopping is missing")
+    else:
+        assert answer.json()["stopping"] == found["defaults"]["stopping"]
 
 
 @pytest.mark.parametrize(
@@ -133,9 +155,10 @@ def test_families_and_rules_in_json(service):
         ({"family": {"name": "gamma", "sort": 2}}, "family"),
         ({"family": {"name": "mine", "custom": True}}, "families of linkarms only"),
         ({"family": {"name": "product", "families": 3}}, "family"),
-        ({"stopping": None}, "stopping is missing"),
-        ({"stopping": {"name": "sometime"}}, "no rule 'sometime'"),
-        ({"stopping": {"name": "paper"}}, "no rule"),
+        ({"stopping": None}, "own stop"),
+        ({"stopping": "paper"}, "theta"),
+        ({"stopping": {"name": "sometime"}}, "none called 'sometime'"),
+        ({"stopping": {"name": "paper"}}, "cannot be understood"),
         ({"stopping": {"name": "paper", "theta": [5, -5]}}, "theta"),
         ({"stopping": {"name": "paper", "theta": {"a": 1}}}, "stopping"),
         ({"name": "<b>"}, "name"),
@@ -144,6 +167,9 @@ def test_families_and_rules_in_json(service):
         ({"arms": ["a\u0000", "b", "c"]}, "control character"),
         ({"color": "red"}, "color"),
         ({"sampling": "luck"}, "unknown"),
+        ({"sampling": {"name": "luck"}}, "none called 'luck'"),
+        ({"sampling": {"name": "ebc", "step": -1}}, "step"),
+        ({"sampling": {"name": "atboc"}}, "memory"),
     ],
 )
 def test_bad_settings_are_refused_in_words(service, change, words):
@@ -244,34 +270,44 @@ def test_a_storage_that_is_away_is_a_503(tmp_path):
     path.write_bytes(b"this is no database, whatever its name says" * 100)
     with local_service(path) as client:
         problem(client.get("/api/v1/campaigns"), 503, "no database")
-        problem(client.get("/healthz"), 503, "no database")
+        health = client.get("/healthz")
+        problem(health, 503, "the storage cannot be read")
+        assert str(path) not in health.text  # everybody may ask
 
 
-def test_live_updates_reach_watchers_of_another_process(tmp_path):
-    storage = tmp_path / "runs.db"
-    campaign = Campaign.create(
-        "coffee", COFFEE["arms"], 2, storage=storage, stopping=la.stopping.Paper(theta=(-10, 10))
-    )
-    with Service(storage) as service:
+def test_what_nobody_thought_of_is_a_problem_too(coffee, monkeypatch):
+    def broken(*_):
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr("linkarms.server._routes.campaign_view", broken)
+    answer = coffee.get(f"{HERE}/view")
+    problem(answer, 500, "the log of the service")
+    assert "secret" not in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert 'view",method="GET",status="500"} 1' in coffee.get("/metrics").text
+
+
+def test_two_services_on_one_database(coffee):
+    """What comes in through one is seen by those who watch the other, which is another process; it stops with a stream open."""
+    with Service(coffee.storage) as service:
         seen = []
 
         def watch():
-            with httpx.stream("GET", f"{service.url}/api/v1/events?campaign=coffee", timeout=30) as stream:
+            with httpx.stream("GET", f"{service.url}/api/v1/events?campaign=coffee", timeout=90) as stream:
                 for line in stream.iter_lines():
                     if line.startswith("data:"):
                         seen.append(json.loads(line[5:]))
 
         watcher = threading.Thread(target=watch)
         watcher.start()
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while {"coffee": 1} not in seen and time.monotonic() < end:
             time.sleep(0.05)
-        campaign.add("ada", 1.0)  # written by this process, not by the service
+        assert coffee.post(f"{HERE}/add", json={"samples": [{"arm": "ada", "value": 1}]}).status_code == 200
         while {"coffee": 2} not in seen and time.monotonic() < end:
             time.sleep(0.05)
         assert seen[-1] == {"coffee": 2}
-        began = time.monotonic()
-        assert service.stop() == 0  # with a stream open
-        assert time.monotonic() - began < 10
-        watcher.join(10)
+        assert httpx.get(f"{service.url}{HERE}").json()["samples"] == 1
+        assert service.stop() == 0  # within its patience, and with the stream open
+        watcher.join(30)
         assert not watcher.is_alive()

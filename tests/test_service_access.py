@@ -135,6 +135,13 @@ def test_a_foreign_origin_is_refused(open_service):
             open_service.post(f"{HERE}/ask", json={}, headers={"sec-fetch-site": site}), 403, "other origins"
         )
     assert stored(open_service) == before
+    # a link in somebody's wiki leads to the page, and to nothing else
+    link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+    assert open_service.get("/", headers=link).status_code == 200
+    for change in ({"sec-fetch-dest": "iframe"}, {"sec-fetch-mode": "no-cors"}):
+        problem(open_service.get("/", headers=link | change), 403, "other origins")
+    problem(open_service.get(HERE, headers=link), 403, "other origins")
+    problem(open_service.get("/static/app.js", headers=link), 403, "other origins")
     own_page = {"origin": f"http://{own}", "sec-fetch-site": "same-origin"}
     answer = open_service.post(f"{HERE}/ask", json={}, headers=own_page)
     assert answer.status_code == 200
@@ -201,6 +208,8 @@ def test_token_files(tmp_path):
         ({"host": "0.0.0.0"}, "--token-file"),
         ({"host": "lab.example"}, "--token-file"),
         ({"host": "::", "token_file": "tokens"}, "in the clear"),
+        ({"behind_proxy": True}, "by way of a proxy"),
+        ({"allow_hosts": ["lab.example"]}, "by way of a proxy"),
         ({"tls_cert": "x"}, "together"),
         ({"tls_cert": "x", "tls_key": "y"}, "cannot be read"),
         ({"port": 70_000}, "no port"),

@@ -13,7 +13,10 @@ from linkarms.campaign._run import Run
 from linkarms.campaign._storage import EXPIRED, OPEN, RETRACTED, Entry, Reader, TicketRow
 from linkarms.result import Result
 
-__all__ = ["condition", "events", "overdue", "result", "retracted", "status", "watched"]
+__all__ = ["CONDITIONAL", "condition", "events", "overdue", "result", "retracted", "status", "watched"]
+
+#: How the conditions of a promise begin.
+CONDITIONAL = "the promise is conditional: "
 
 
 def overdue(run: Run, reader: Reader) -> list[TicketRow]:
@@ -34,7 +37,7 @@ def condition(run: Run, just_expired: int) -> str | None:
         parts.append(
             f"{retracted} sample(s) were retracted, and it must not depend on their values that they were"
         )
-    return f"the promise is conditional: {'; '.join(parts)}" if parts else None
+    return CONDITIONAL + "; ".join(parts) if parts else None
 
 
 def status(run: Run, reader: Reader) -> Status:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkarms.campaign import Campaign, Look, Overview, Status, Trace
+from linkarms.campaign._report import CONDITIONAL
 from linkarms.plots import ArmsInfo, arms_info, dendrogram_info
 from linkarms.regions import confidence_radii
 from linkarms.result import Result
@@ -123,38 +124,38 @@ def _last_change(looks: list[Look]) -> int | None:
 
 def _words(status: Status, result: Result, looks: list[Look]) -> dict[str, Any]:
     """What is known, what is uncertain, and when it will be done, for somebody who has not read the paper."""
+    reason, _, condition = status.promise.partition(f"; {CONDITIONAL}")
     missing = [arm for arm, n in status.pulls.items() if n == 0]
-    if status.done and not status.stopped:
-        known = f"It ended without a promise. These {len(status.clusters)} clusters are a guess."
-    elif status.stopped:
-        known = f"Done. The {status.n_clusters} clusters are wrong with probability at most {status.delta:g}."
+    remark = reason.partition("; ")[2]  # why the rule cannot stop, where it cannot
+    if status.stopped:  # in the rule's own words: some promise nothing
+        known, remark = f"Done: {reason.removeprefix('stopped: ')}.", ""
+    elif status.done:
+        known, remark = f"Ended without a promise: these {len(status.clusters)} clusters are a guess.", reason
     elif missing:
-        known = f"Nothing yet: {len(missing)} of {len(status.arms)} arms have no sample."
+        known, remark = f"Nothing yet: {len(missing)} of {len(status.arms)} arms have no sample.", ""
     else:
         known = f"{len(status.clusters)} clusters are the best guess so far. Nothing is promised yet."
-    if status.conditional and status.stopped:
-        known += " The promise has a condition: see below."
     doubt = None
     if result.witness is not None and not status.stopped:
         (u, v), (a, b) = result.witness.intra, result.witness.inter
         doubt = f"{a} and {b} could still belong together, and {u} and {v} apart."
-    guess = None if status.done else forecast(looks)
+    return {
+        "known": known,
+        "doubt": doubt,
+        "when": _when(status, looks),
+        "remark": remark,
+        "condition": CONDITIONAL + condition if condition else "",
+    }
+
+
+def _when(status: Status, looks: list[Look]) -> str:
     if status.done:
-        when = "Nothing more to measure."
-    elif guess is None:
-        when = "Too early for a forecast."
-    else:
-        left = guess.middle - status.samples
-        span = "" if guess.low == guess.high else f" (stop at {guess.low:,} to {guess.high:,} in all)"
-        when = f"About {max(left, 1):,} more samples{span}."
-    return {"known": known, "doubt": doubt, "when": when, "promise": _remark(status, missing)}
-
-
-def _remark(status: Status, missing: list[str]) -> str:
-    """What the library says beyond the words above: a condition of the promise, or why the rule cannot stop."""
-    if status.done and not status.stopped:
-        return status.promise
-    return "" if missing and not status.conditional else status.promise.partition("; ")[2]
+        return "Nothing more to measure."
+    guess = forecast(looks)
+    if guess is None:
+        return "Too early for a forecast."
+    span = "" if guess.low == guess.high else f" (stop at {guess.low:,} to {guess.high:,} in all)"
+    return f"About {max(guess.middle - status.samples, 1):,} more samples{span}."
 
 
 def _plain(points: Any) -> list[list[float]]:
