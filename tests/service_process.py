@@ -40,7 +40,7 @@ class Service:
             line = self.process.stderr.readline()
             assert re.search(r"serving on http", line), line + self.process.stderr.read()
             end = time.monotonic() + 60
-            while httpx.get(f"{self.url}/healthz").status_code != 200:
+            while httpx.get(f"{self.url}/healthz", timeout=120).status_code != 200:
                 assert time.monotonic() < end
                 time.sleep(0.1)
         return self
@@ -50,7 +50,7 @@ class Service:
         self.process.wait()
         self.process.stderr.close()
 
-    def stop(self, seconds=30):
+    def stop(self, seconds=90):
         """Ask it to stop; returns its exit code."""
         self.process.send_signal(signal.SIGTERM)
         code = self.process.wait(seconds)

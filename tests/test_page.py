@@ -16,6 +16,7 @@ from tests.test_service_access import READ, WRITE
 
 import linkarms as la
 from linkarms.campaign import Campaign
+from linkarms.client import Client
 
 TRUTH = {"ada": 0.0, "ben": 0.4, "cy": 5.0, "dot": 5.3}
 #: Where the pictures of the README are kept; set LINKARMS_SCREENSHOTS=docs/images to make them anew.
@@ -72,13 +73,17 @@ def make(storage, name="coffee", arms=tuple(TRUTH), **settings):
 def store(page, value):
     page.get_by_label("Value").fill(str(value))
     page.get_by_role("button", name="Store the sample").click()
+    # the words of the sample before may still stand there
+    page.wait_for_function(
+        "() => document.querySelector('[name=value]').value === '' && !document.querySelector('form .main').disabled"
+    )
     page.get_by_text(re.compile("Stored as sample")).wait_for()
 
 
 def test_from_an_empty_list_to_the_stop(chrome, tmp_path):
     """Create on the page, feed from the page and from the API until it stops, reload, kill and restart the service."""
     rng = np.random.default_rng(0)
-    with Service(tmp_path / "runs.db") as service:
+    with Service(tmp_path / "runs.db") as service, Client("coffee", service.url) as client:
         watched = Watched(chrome, service)
         page = watched.page
         page.goto(service.url)
@@ -104,7 +109,6 @@ def test_from_an_empty_list_to_the_stop(chrome, tmp_path):
         assert service_status(service)["samples"] == 5
         wrong = clusters_shown(page)
 
-        client = client_of(service)
         tickets = client.ask(8, worker="robot")
         client.tell_many(tickets, [rng.normal(TRUTH[t.arm]) for t in tickets])
         page.get_by_text(re.compile(r"^13 samples of 4 arms")).wait_for()  # without a reload
@@ -140,21 +144,14 @@ def test_from_an_empty_list_to_the_stop(chrome, tmp_path):
             page.get_by_role("link", name="CSV").click()
         assert download.value.suggested_filename == "coffee.csv"
         watched.check(away=True)
-        client.close()
-
-
-def client_of(service):
-    from linkarms.client import Client
-
-    return Client.open("coffee", service.url)
 
 
 def service_status(service):
-    return httpx.get(f"{service.url}/api/v1/campaigns/coffee").json()
+    return httpx.get(f"{service.url}/api/v1/campaigns/coffee", timeout=120).json()
 
 
 def numbers(service):
-    return httpx.get(f"{service.url}/api/v1/campaigns/coffee/export?format=json").json()
+    return httpx.get(f"{service.url}/api/v1/campaigns/coffee/export?format=json", timeout=120).json()
 
 
 def clusters_shown(page):
@@ -228,7 +225,7 @@ def test_an_unknown_campaign_is_an_error_in_words(chrome, tmp_path):
 
 
 def test_ten_thousand_samples_stay_smooth(chrome, tmp_path):
-    """The service thins the curve out; drawing a new view takes no longer than a few frames."""
+    """The service thins the curve out; drawing a new view takes no longer than three frames."""
     rng = np.random.default_rng(1)
     campaign = make(tmp_path / "runs.db", delta=1e-300)
     arms = rng.choice(list(TRUTH), 10_000)
@@ -244,17 +241,23 @@ def test_ten_thousand_samples_stay_smooth(chrome, tmp_path):
         assert view.json()["evidence"]["samples"][-1] == 10_000
         assert len(view.content) < 40_000
         watched.page.wait_for_function("() => document.querySelectorAll('svg .evidence')[0]")
-        # the longest pause of the page while twenty samples come in
-        watched.page.evaluate(
-            """() => { window.longest = 0; let last = performance.now();
-            const tick = (now) => { window.longest = Math.max(window.longest, now - last); last = now; requestAnimationFrame(tick); };
-            requestAnimationFrame(tick); }"""
-        )
+        # processor time of the page while twenty samples come in; it does not depend on what else the machine does
+        probe = watched.context.new_cdp_session(watched.page)
+        probe.send("Performance.enable", {"timeDomain": "threadTicks"})
+        drawn = []
+        watched.page.on("requestfinished", lambda r: drawn.append(r.url) if r.url.endswith("/view") else None)
+        before = busy(probe)
         for i in range(20):
             campaign.add("ada", float(i))
         watched.page.get_by_text(re.compile(r"^10,020 samples")).wait_for()
-        assert watched.page.evaluate("window.longest") < 1000
+        assert 0 < busy(probe) - before < 0.05 * len(drawn)
         watched.check()
+
+
+def busy(probe):
+    """Seconds of the processor that a page has used for scripts, styles and layout."""
+    found = {m["name"]: m["value"] for m in probe.send("Performance.getMetrics")["metrics"]}
+    return found["ScriptDuration"] + found["RecalcStyleDuration"] + found["LayoutDuration"]
 
 
 def many(storage):
@@ -309,8 +312,6 @@ def test_pictures(chrome, zones, name, width, height, scheme):
 
 def test_a_ticket_that_is_gone_stays_chosen(chrome, zones):
     """No other arm may slip into its place while somebody types; and the keyboard keeps its place when the page changes."""
-    from linkarms.client import Client
-
     watched = Watched(chrome, zones)
     page = watched.page
     with Client.open("coffee", zones.url) as client:
@@ -403,7 +404,7 @@ def test_the_first_chart(chrome, tmp_path):
         page.get_by_role("link", name="demo").click()
         page.locator("svg .region").first.wait_for()
         page.locator("svg .evidence").first.wait_for()
-        before = httpx.get(f"{url}/api/v1/campaigns/demo").json()["samples"]
+        before = httpx.get(f"{url}/api/v1/campaigns/demo", timeout=120).json()["samples"]
         assert before >= 6
         page.wait_for_function(
             "n => Number(document.querySelector('main section p').textContent.split(' ')[0].replace(',', '')) > n",

@@ -307,7 +307,7 @@ def test_two_services_on_one_database(coffee):
         while {"coffee": 2} not in seen and time.monotonic() < end:
             time.sleep(0.05)
         assert seen[-1] == {"coffee": 2}
-        assert httpx.get(f"{service.url}{HERE}").json()["samples"] == 1
+        assert httpx.get(f"{service.url}{HERE}", timeout=120).json()["samples"] == 1
         assert service.stop() == 0  # within its patience, and with the stream open
         watcher.join(30)
         assert not watcher.is_alive()

@@ -254,7 +254,9 @@ def test_off_loopback_with_tokens_and_tls(tmp_path):
     try:
         assert "serving on https" in service.process.stderr.readline()
         context = ssl.create_default_context(cafile=str(cert))
-        with httpx.Client(base_url=f"https://127.0.0.1:{service.port}", verify=context) as client:
+        with httpx.Client(
+            base_url=f"https://127.0.0.1:{service.port}", verify=context, timeout=120
+        ) as client:
             assert client.get("/api/v1/campaigns").status_code == 401
             assert client.get("/api/v1/campaigns", headers=bearer(WRITE)).json() == {"campaigns": []}
             lab = {"host": "lab.example", **bearer(WRITE)}

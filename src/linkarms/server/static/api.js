@@ -17,7 +17,8 @@ export async function call(method, path, body) {
   try {
     answer = await fetch("/api/v1" + path, options);
   } catch {
-    throw new Problem(0, "The service cannot be reached. What you entered is still here: try again in a moment.");
+    const then = method === "GET" ? "The page goes on by itself when it is back." : "What you entered is still here: try again in a moment.";
+    throw new Problem(0, "The service cannot be reached. " + then);
   }
   if (answer.status === 204) return null;
   const content = await answer.json().catch(() => null);
