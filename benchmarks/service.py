@@ -15,7 +15,7 @@ import numpy as np
 from tests.service_process import Service
 
 import linkarms as la
-from linkarms.bench._machine import machine
+from linkarms._machine import machine
 from linkarms.campaign import Campaign
 from linkarms.client import Client
 
@@ -25,19 +25,19 @@ BEGIN, END = "<!-- service:begin -->", "<!-- service:end -->"
 KINDS, CONNECTIONS, SECONDS = ("status", "ask", "tell"), (1, 8, 64), 5.0
 #: Client processes; each holds its share of the connections, on threads.
 PROCESSES = 2
+#: Tickets that are asked for before the tells begin, over all connections.
+TICKETS = 8_000
 
 
-def one(url, kind, seconds, barrier, out):
-    """One connection: the times of its requests in milliseconds, and its errors."""
+def one(url, name, kind, seconds, share, barrier, out):
+    """One connection: the times of its requests in milliseconds, its errors, and how long it took."""
     times, wrong = [], 0
-    with Client("load", url, patience=0) as client:
+    with Client(name, url, patience=0) as client:
         client.status()
-        waiting = []
+        waiting = client.ask(share) if kind == "tell" else []
         barrier.wait()
-        end = time.perf_counter() + seconds
-        while time.perf_counter() < end:
-            if kind == "tell" and not waiting:
-                waiting = client.ask(50)  # not counted
+        start = time.perf_counter()
+        while time.perf_counter() < start + seconds and (kind != "tell" or waiting):
             began = time.perf_counter()
             try:
                 if kind == "status":
@@ -49,15 +49,15 @@ def one(url, kind, seconds, barrier, out):
             except la.LinkarmsError:
                 wrong += 1
             times.append(1e3 * (time.perf_counter() - began))
-    out.append((times, wrong))
+        out.append((times, wrong, time.perf_counter() - start))
 
 
-def some(url, kind, seconds, n, barrier, queue):
+def some(n, queue, *arguments):
     """The connections of one process."""
     import threading
 
     out = []
-    threads = [threading.Thread(target=one, args=(url, kind, seconds, barrier, out)) for _ in range(n)]
+    threads = [threading.Thread(target=one, args=(*arguments, out)) for _ in range(n)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -65,13 +65,14 @@ def some(url, kind, seconds, n, barrier, queue):
     queue.put(out)
 
 
-def measure(url, kind, connections, seconds):
-    """One row."""
+def measure(url, name, kind, connections, seconds):
+    """One row, on a campaign of its own."""
     context = multiprocessing.get_context("spawn")
     with context.Manager() as manager:
         barrier, queue = manager.Barrier(connections), context.Queue()
         shares = [connections // PROCESSES] * PROCESSES if connections > 1 else [1]
-        workers = [context.Process(target=some, args=(url, kind, seconds, n, barrier, queue)) for n in shares]
+        arguments = (queue, url, name, kind, seconds, TICKETS // connections, barrier)
+        workers = [context.Process(target=some, args=(n, *arguments)) for n in shares]
         for worker in workers:
             worker.start()
         found = [part for _ in workers for part in queue.get(timeout=seconds + 300)]
@@ -83,7 +84,7 @@ def measure(url, kind, connections, seconds):
         "connections": connections,
         "requests": len(times),
         "errors": sum(part[1] for part in found),
-        "rate": round(len(times) / seconds, 1),
+        "rate": round(sum(len(part[0]) / part[2] for part in found), 1),
         "p50_ms": round(float(np.quantile(times, 0.5)), 2),
         "p99_ms": round(float(np.quantile(times, 0.99)), 2),
     }
@@ -96,13 +97,14 @@ def run(seconds, connections=CONNECTIONS):
         storage = Path(folder) / "runs.db"
         rule = la.stopping.Paper(theta=(-10, 10))
         arms = [f"arm {i}" for i in range(20)]
-        Campaign.create("load", arms, 4, storage=storage, stopping=rule, delta=1e-300).add_many(
-            arms, [2.5 * (i // 5) + 0.1 * i for i in range(20)]
-        )
+        values = [2.5 * (i // 5) + 0.1 * i for i in range(20)]
         with Service(storage) as service:
             for kind in KINDS:
                 for n in connections:
-                    rows.append(measure(service.url, kind, n, seconds))
+                    name = f"{kind}-{n}"
+                    campaign = Campaign.create(name, arms, 4, storage=storage, stopping=rule, delta=1e-300)
+                    campaign.add_many(arms, values)
+                    rows.append(measure(service.url, name, kind, n, seconds))
                     print(rows[-1], flush=True)
     return rows
 
@@ -117,7 +119,15 @@ def markdown(report):
         f"| {r['kind']} | {r['connections']} | {r['rate']:,.0f} | {r['p50_ms']:.1f} | {r['p99_ms']:.1f} | {r['errors']} |"
         for r in report["rows"]
     ]
+    on = report["machine"]
+    lines += ["", f"{on['cpu']}, {on['cores']} cores, load {on['load_average']} at the start."]
     return "\n".join(lines)
+
+
+def fill(page, report):
+    """The page with the figures of a report between its marks."""
+    before, after = page[: page.index(BEGIN)], page[page.index(END) :]
+    return f"{before}{BEGIN}\n\n{markdown(report)}\n\n{after}"
 
 
 def main(arguments=None):
@@ -134,9 +144,7 @@ def main(arguments=None):
     if quick:
         return
     RESULTS.write_text(json.dumps(report, indent=1) + "\n")
-    page = PAGE.read_text(encoding="utf-8")
-    before, after = page[: page.index(BEGIN)], page[page.index(END) :]
-    PAGE.write_text(f"{before}{BEGIN}\n\n{markdown(report)}\n\n{after}", encoding="utf-8")
+    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), report), encoding="utf-8")
 
 
 if __name__ == "__main__":
