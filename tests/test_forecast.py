@@ -147,3 +147,19 @@ def test_words_claim_no_more_than_the_rule_does(tmp_path):
     words = seen(done)
     assert words["condition"].startswith("the promise is conditional: 1 sample(s) were retracted")
     assert "conditional" not in words["known"] + words["remark"]
+
+
+@pytest.mark.parametrize(("d", "axes", "corners"), [(1, 1, 2), (2, 2, 24), (3, 2, 24)])
+def test_arms_are_drawn_on_a_line_a_plane_or_two_principal_axes(tmp_path, d, axes, corners):
+    home = open_storage(tmp_path / "runs.db")
+    campaign = Campaign.create("lab", ARMS, 2, storage=home, stopping=RULE, n_features=d)
+    rng = np.random.default_rng(d)
+    campaign.add_many(ARMS * 9, [m + rng.normal(size=d) for m in TRUTH * 9])
+    view = campaign_view(campaign, Trace("lab", home))["arms"]
+    assert len(view["axes"]) == axes
+    assert [len(point) for point in view["points"]] == [axes] * 4
+    assert [len(region) for region in view["regions"]] == [corners] * 4
+    for point, region in zip(view["points"], view["regions"], strict=True):
+        # unit covariance: a ball, and its cut by any plane through the centre is a disc
+        reach = np.linalg.norm(np.reshape(region, (corners, axes)) - point, axis=1)
+        assert reach == pytest.approx(np.full(corners, reach[0]))
