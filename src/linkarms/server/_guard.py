@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
@@ -16,6 +17,7 @@ from linkarms.server._problems import problem
 
 __all__ = ["MAX_BODY", "Guard"]
 
+_log = logging.getLogger("uvicorn.error")
 #: Bytes of a request's body.
 MAX_BODY = 8 * 2**20
 _TOO_LARGE = f"the body is larger than {MAX_BODY} bytes; send smaller batches"
@@ -71,10 +73,11 @@ class Guard:
             await self.app(scope, body, unless_too_large)
             if body.over:
                 await problem(413, _TOO_LARGE, {"Connection": "close"})(scope, receive, answer)
-        except Exception:  # the server writes it to its log
-            if not started:
-                await problem(500, _UNEXPECTED)(scope, receive, answer)
-            raise
+        except Exception:
+            if started:
+                raise
+            _log.exception("%s %s", scope["method"], scope["path"])
+            await problem(500, _UNEXPECTED)(scope, receive, answer)
         finally:
             self.count(scope, status, time.perf_counter() - began)
 
