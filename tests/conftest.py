@@ -38,3 +38,12 @@ def storage(request, tmp_path):
     if request.param == "sqlite":
         return str(tmp_path / "runs.db")
     return request.getfixturevalue("postgres").database()
+
+
+@pytest.fixture(scope="module")
+def chrome():
+    """A browser; see tests/browser.py."""
+    from tests.browser import browser
+
+    with browser() as started:
+        yield started
