@@ -18,7 +18,11 @@ W, W_SUM, KL, PENALTY, WEIGHTS, N_VECTORS = range(6)
 # entries of State.info
 T, READY, AMBIGUOUS, WITNESS, COSTS, N_INFO = 0, 1, 2, 3, 7, 8
 # entries of State.values
-EVIDENCE, BASE, N_VALUES = range(3)
+EVIDENCE, BASE, STATISTIC, N_VALUES = range(4)
+# rows of State.tables
+TW, TINV, TPEN, TLOW, N_TABLES = range(5)
+# entries of State.blocker
+SCALE, BLOCKER, N_BLOCKER = 0, 1, 5
 
 
 class State(NamedTuple):
@@ -41,8 +45,13 @@ class State(NamedTuple):
         The partition of the estimates.
     info : ndarray of int64, shape (8,)
         t; whether every arm has a sample; whether the cut is ambiguous; the witness ``u, v, a, b``; pair costs evaluated so far.
-    values : ndarray, shape (2,)
-        The evidence, and the threshold without its ``log(1/delta)``.
+    values : ndarray, shape (3,)
+        psi at the weights; the threshold without its ``log(1/delta)``; the anytime rule's statistic, NaN where it has not been computed.
+    tables : ndarray, shape (4, J, M)
+        For the anytime rule, for each ``c`` of its grid and each arm: the weight of the arm's evidence, its variance over that weight, minus the
+        smallest value of the evidence, and where that is (``d = 1``).
+    blocker : ndarray of int64, shape (5,)
+        For the anytime rule: the index of the ``c`` by which arms are chosen, and the pair of pairs that was last seen to forbid a stop.
     """
 
     counts: NDArray[np.int64]
@@ -55,10 +64,12 @@ class State(NamedTuple):
     labels: NDArray[np.int64]
     info: NDArray[np.int64]
     values: NDArray[np.float64]
+    tables: NDArray[np.float64]
+    blocker: NDArray[np.int64]
 
 
-def new_state(n_arms: int, n_features: int) -> State:
-    """A state in which nothing has been told; EBC's weights are left to the rule."""
+def new_state(n_arms: int, n_features: int, n_scales: int = 0) -> State:
+    """A state in which nothing has been told; EBC's weights are left to the rule. ``n_scales`` is the length of the anytime rule's grid."""
     info = np.zeros(N_INFO, dtype=np.int64)
     info[WITNESS:COSTS] = -1
     return State(
@@ -71,7 +82,9 @@ def new_state(n_arms: int, n_features: int) -> State:
         dist=np.zeros((n_arms, n_arms)),
         labels=np.full(n_arms, -1, dtype=np.int64),
         info=info,
-        values=np.zeros(N_VALUES),
+        values=np.array([0.0, 0.0, np.nan]),
+        tables=np.zeros((N_TABLES, n_scales, n_arms)),
+        blocker=np.array([0, -1, -1, -1, -1], dtype=np.int64),
     )
 
 

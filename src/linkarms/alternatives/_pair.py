@@ -20,7 +20,7 @@ from linkarms._jit import KERNEL_OPTIONS
 from linkarms.alternatives._angles import vector_pair
 from linkarms.alternatives._covariance import covariance_pair
 from linkarms.alternatives._gaussian import isotropic_bound, isotropic_cost, isotropic_solution
-from linkarms.alternatives._linear import COLUMNS, INT_COLUMNS
+from linkarms.alternatives._number import COLUMNS, INT_COLUMNS
 from linkarms.alternatives._scalar import scalar_pair, scalar_reach
 from linkarms.families._model import CovarianceModel, IsotropicModel, ScalarModel, VectorModel
 from linkarms.families._vector import arm_reach

@@ -13,11 +13,12 @@ from linkarms.errors import CallbackError, InvalidInput
 from linkarms.families import ArmFamilies
 from linkarms.sampling import SamplingRule, View
 from linkarms.sampling import _kernels as sampling_codes
-from linkarms.state import AMBIGUOUS, BASE, COSTS, EVIDENCE, READY, WITNESS, W, copy_state, new_state
-from linkarms.stopping import Paper, StoppingRule
+from linkarms.state import AMBIGUOUS, BASE, COSTS, EVIDENCE, READY, SCALE, WITNESS, W, copy_state, new_state
+from linkarms.stopping import Anytime, Paper, StoppingRule
 from linkarms.stopping import _kernels as stopping_codes
 
 __all__ = ["Engine"]
+MODE = 1
 
 
 class Engine:
@@ -51,19 +52,23 @@ class Engine:
         sampling.check(families, n_clusters)
         stopping.check(families)
         n_arms, d = families.model.codes.shape
-        self.state = new_state(n_arms, d)
+        grid = stopping.grid(families) if isinstance(stopping, Anytime) else np.zeros(0)
+        self.state = new_state(n_arms, d, len(grid))
+        self.state.blocker[SCALE] = len(grid) // 4
         self.state.vectors[W] = sampling.initial_weights(n_arms, rng)
         paper = stopping if isinstance(stopping, Paper) else None
         numbers = [
             sampling.number(delta),
             paper.epsilon if paper else 1.0,
             paper.log_volume(families) if paper else 0.0,
+            stopping.base(families) if isinstance(stopping, Anytime) else 0.0,
         ]
         self.plan = Plan(
-            np.array([sampling.code, stopping.code, n_clusters], dtype=np.int64),
+            np.array([sampling.code, stopping.code, n_clusters, MODE if len(grid) else 0], dtype=np.int64),
             np.array(numbers, dtype=np.float64),
             stopping.box(d),
             sampling.kernel_memory(n_arms, d),
+            grid,
         )
         self._nothing = (np.zeros(d), no_trials(n_arms, d))
 

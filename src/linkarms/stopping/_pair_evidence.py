@@ -1,0 +1,217 @@
+"""The evidence against one pair of pairs, for whichever model: the type of the model chooses the implementation when the kernel is compiled.
+
+``max over the grid of c of the infimum of sum over the 3 or 4 arms of l_m(lambda_m)``, over all ``lambda`` with
+``|lambda_u - lambda_v| >= |lambda_a - lambda_b|``. The arms' prices may make it negative.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numba import types
+from numba.extending import overload
+
+from linkarms._jit import KERNEL_OPTIONS, Array, kernel
+from linkarms.alternatives._angles import vector_pair
+from linkarms.alternatives._covariance import covariance_pair
+from linkarms.alternatives._gaussian import shared_cost
+from linkarms.alternatives._linear import linear_cost
+from linkarms.alternatives._number import (
+    ADDRESS,
+    ARM,
+    C,
+    CODE,
+    DIVERGENCE,
+    KIND,
+    MEAN,
+    MIXTURE,
+    N,
+    PAR,
+    THETA,
+    W,
+    number_cost,
+)
+from linkarms.alternatives._scalar import load_constraint
+from linkarms.families._model import CovarianceModel, IsotropicModel, ScalarModel, VectorModel
+from linkarms.families._vector import arm_reach
+from linkarms.state import SCALE, TINV, TLOW, TPEN, TW, State
+from linkarms.stopping._tables import MIX, evidence_kind
+
+__all__ = ["evidence_reach", "pair_evidence"]
+
+
+def pair_evidence(model, state, grid, u, v, a, b, level, box, which) -> Any:
+    """The evidence against ``(u, v; a, b)``, or any value >= ``level`` that it is sure to reach. A shared arm is ``u = a``. Kernels only."""
+    raise TypeError("pair_evidence is called from kernels only")
+
+
+def evidence_reach(model, state, grid, m, level, box, which) -> Any:
+    """How far from its estimate arm ``m`` can be where its evidence is at most ``level`` above its minimum, by the ``c`` with which arms are
+    chosen. Kernels only.
+    """
+    raise TypeError("evidence_reach is called from kernels only")
+
+
+@kernel
+def price(tables: Array, j: int, u: int, v: int, a: int, b: int) -> float:
+    """The prices of the arms of a pair of pairs; a shared arm ``u = a`` pays once."""
+    total = tables[TPEN, j, u] + tables[TPEN, j, v] + tables[TPEN, j, b]
+    return total if u == a else total + tables[TPEN, j, a]
+
+
+def _isotropic(model, state, grid, u, v, a, b, level, box, which):
+    tables, dist = state.tables, state.dist
+    best = -math.inf
+    p, q = dist[u, v], dist[a, b]
+    gap = max(q - p, 0.0)
+    for turn in range(grid.shape[0]):
+        j = (turn + state.blocker[SCALE]) % grid.shape[0]
+        iu, iv, ib = tables[TINV, j, u], tables[TINV, j, v], tables[TINV, j, b]
+        if u == a:
+            value = shared_cost(p, q, dist[v, b], iu, iv, ib)
+        else:
+            value = gap * gap / (2.0 * (iu + iv + ib + tables[TINV, j, a]))
+        value -= price(tables, j, u, v, a, b)
+        best = max(best, value)
+        if best >= level:
+            break
+    return best
+
+
+def _covariance(model, state, grid, u, v, a, b, level, box, which):
+    best = -math.inf
+    for turn in range(grid.shape[0]):
+        j = (turn + state.blocker[SCALE]) % grid.shape[0]
+        value = covariance_pair(
+            state.theta, model.covariance, state.tables[TW, j], u, v, a, b, state.theta, False
+        )
+        best = max(best, value - price(state.tables, j, u, v, a, b))
+        if best >= level:
+            break
+    return best
+
+
+def _vector(model, state, grid, u, v, a, b, level, box, which):
+    best = -math.inf
+    for turn in range(grid.shape[0]):
+        j = (turn + state.blocker[SCALE]) % grid.shape[0]
+        cost = price(state.tables, j, u, v, a, b)
+        value = vector_pair(
+            model, state.theta, state.tables[TW, j], u, v, a, b, level + cost, state.theta, False, box, which
+        )
+        best = max(best, value - cost)
+        if best >= level:
+            break
+    return best
+
+
+@kernel
+def load_number(model: ScalarModel, state: State, grid: Array, j: int, m: int, i: int, box: Array, which: Array) -> None:
+    """Arm ``m`` with the ``j``-th ``c`` into row ``i`` of the work arrays."""
+    which[i, ARM], which[i, CODE], which[i, ADDRESS] = m, model.codes[m, 0], model.address[m, 0]
+    box[i, PAR], box[i, THETA], box[i, W] = model.pars[m, 0], state.tables[TLOW, j, m], state.tables[TW, j, m]
+    which[i, KIND] = DIVERGENCE
+    if evidence_kind(model, m) == MIX:
+        which[i, KIND] = MIXTURE
+        box[i, N], box[i, MEAN], box[i, C] = state.counts[m], state.means[m, 0], grid[j]
+
+
+@kernel
+def _scalar_at(
+    model: ScalarModel, state: State, grid: Array, j: int, u: int, v: int, a: int, b: int, level: float, box: Array, which: Array
+) -> float:
+    """The infimum for the ``j``-th ``c``, without the prices: over both signs of the intra pair.
+
+    The constraint keeps the sign that the inter pair has where the evidence is smallest. It is implied by the true one whatever that sign, so
+    that the value is never too large.
+    """
+    low = state.tables[TLOW, j]
+    if abs(low[u] - low[v]) >= abs(low[a] - low[b]):
+        return 0.0
+    sigma = 1.0 if low[a] >= low[b] else -1.0
+    best = math.inf
+    first = 1.0 if low[u] >= low[v] else -1.0
+    for turn in range(2):
+        n = load_constraint(u, v, a, b, first if turn == 0 else -first, sigma, box, which)
+        for i in range(n):
+            load_number(model, state, grid, j, which[i, ARM], i, box, which)
+        best = min(best, linear_cost(box, which, n, min(level, best)))
+    return best
+
+
+def _scalar(model, state, grid, u, v, a, b, level, box, which):
+    best = -math.inf
+    for turn in range(grid.shape[0]):
+        j = (turn + state.blocker[SCALE]) % grid.shape[0]
+        cost = price(state.tables, j, u, v, a, b)
+        value = _scalar_at(model, state, grid, j, u, v, a, b, level + cost, box, which)
+        best = max(best, value - cost)
+        if best >= level:
+            break
+    return best
+
+
+def _gaussian_reach(model, state, grid, m, level, box, which):
+    return math.sqrt(2.0 * level * state.tables[TINV, state.blocker[SCALE], m])
+
+
+def _vector_reach(model, state, grid, m, level, box, which):
+    return arm_reach(model, m, state.theta[m], level / state.tables[TW, state.blocker[SCALE], m])
+
+
+@kernel
+def _edge(box: Array, which: Array, level: float, scale: float, side: int) -> float:
+    """Where the cost of row 0 reaches ``level`` on one side of its minimiser, rounded outwards to a hundredth."""
+    start = box[0, THETA]
+    inner, outer, step = start, start, scale
+    for _ in range(1100):
+        outer = inner + side * step
+        if not box[0, W] * number_cost(box, which, 0, outer) < level:
+            break
+        inner, step = outer, 2.0 * step
+        if step > 1e300:
+            return side * math.inf  # it levels off below
+    for _ in range(60):
+        if abs(outer - inner) <= 0.01 * abs(outer - start):
+            break
+        x = 0.5 * (inner + outer)
+        if box[0, W] * number_cost(box, which, 0, x) < level:
+            inner = x
+        else:
+            outer = x
+    return outer
+
+
+def _scalar_reach(model, state, grid, m, level, box, which):
+    j = state.blocker[SCALE]
+    load_number(model, state, grid, j, m, 0, box, which)
+    theta = state.theta[m, 0]
+    scale = math.sqrt(state.tables[TINV, j, m] * state.tables[TW, j, m] / state.counts[m]) + 1e-12 * abs(theta) + 1e-290
+    return max(theta - _edge(box, which, level, scale, -1), _edge(box, which, level, scale, 1) - theta)
+
+
+_EVIDENCE = {
+    IsotropicModel: _isotropic,
+    CovarianceModel: _covariance,
+    ScalarModel: _scalar,
+    VectorModel: _vector,
+}
+_REACH = {
+    IsotropicModel: _gaussian_reach,
+    CovarianceModel: _gaussian_reach,
+    ScalarModel: _scalar_reach,
+    VectorModel: _vector_reach,
+}
+
+
+@overload(pair_evidence, jit_options=KERNEL_OPTIONS)
+def _choose_evidence(model, state, grid, u, v, a, b, level, box, which):
+    return _EVIDENCE.get(model.instance_class) if isinstance(model, types.NamedTuple) else None
+
+
+@overload(evidence_reach, jit_options=KERNEL_OPTIONS)
+def _choose_reach(model, state, grid, m, level, box, which):
+    return _REACH.get(model.instance_class) if isinstance(model, types.NamedTuple) else None
