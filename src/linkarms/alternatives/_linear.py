@@ -16,7 +16,9 @@ from linkarms.alternatives._number import (
     CAP,
     CODE,
     KAPPA,
+    KIND,
     LAM,
+    MIXTURE,
     THETA,
     W,
     number_cost,
@@ -47,10 +49,12 @@ def _dual(box: Array, which: Array, n: int, offset: float, level: float) -> tupl
     limit = math.inf
     start = -offset
     gain = 0.0
+    loose = False
     for i in range(n):
         theta, w, kappa = box[i, THETA], box[i, W], box[i, KAPPA]
         box[i, LAM] = theta
         start += kappa * theta
+        loose = loose or which[i, KIND] == MIXTURE
         gain += kappa * kappa / w * number_gain(box, which, i, 0.0, theta)
         if kappa > 0.0 and box[i, CAP] == math.inf:
             limit = min(limit, number_slope_limit(box, which, i) * w / kappa)
@@ -68,6 +72,9 @@ def _dual(box: Array, which: Array, n: int, offset: float, level: float) -> tupl
             if value >= level:
                 return value, mu, g
         step = mu - g / gain if gain > 0.0 and g < math.inf else math.inf
+        # D lacks about g^2 / (2 gain). What a mixture costs is only needed to stop or not to stop, and any D is a lower bound
+        if loose and gain > 0.0 and g * g <= 2e-10 * gain:
+            break
         if abs(g) <= 4e-16 * scale or (abs(g) <= 1e-9 * scale and abs(step - mu) <= 1e-15 * mu):
             break
         if g > 0.0:

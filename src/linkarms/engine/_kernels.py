@@ -17,7 +17,7 @@ from linkarms.families._model import Model
 from linkarms.families._vector import arm_estimate
 from linkarms.linkage import fill_distances, single_linkage_kernel
 from linkarms.sampling._boc_kernels import boc_penalty
-from linkarms.sampling._kernels import EBC, choose_kernel, ebc_step
+from linkarms.sampling._kernels import EBC, choose_kernel, ebc_step, evidence_weight
 from linkarms.state import (
     AMBIGUOUS,
     BASE,
@@ -103,6 +103,12 @@ def no_trials(n_arms: int, n_features: int) -> Trials:
 
 
 @inlined
+def prior_samples(state: State, plan: Plan) -> float:
+    """The ``c`` by which arms are chosen: that of the anytime rule's scale, 0 under other rules."""
+    return plan.grid[state.blocker[SCALE]] if plan.codes[1] == ANYTIME else 0.0
+
+
+@inlined
 def _bring_arm_up_to_date(model: Model, state: State, plan: Plan, m: int) -> None:
     """Estimate, distances and penalty of arm ``m`` from its count and mean."""
     arm_estimate(model, m, state.means[m], plan.box, state.theta[m])
@@ -114,9 +120,7 @@ def _bring_arm_up_to_date(model: Model, state: State, plan: Plan, m: int) -> Non
     elif plan.codes[1] == BOC:
         state.vectors[PENALTY, m] = boc_penalty(state.counts[m], state.theta.shape[1])
     elif plan.codes[1] == ANYTIME:
-        fill_tables(
-            model, m, state.counts[m], state.means[m], state.theta[m], plan.grid, state.tables
-        )
+        fill_tables(model, m, state.counts[m], state.means[m], state.theta[m], plan.grid, state.tables)
 
 
 @inlined
@@ -136,10 +140,9 @@ def _weigh_evidence(model: Model, state: State, plan: Plan) -> None:
     if state.info[READY] == 0:
         return
     base = plan.numbers[3]
-    c = plan.grid[state.blocker[SCALE]] if plan.codes[3] > 0 else 0.0
+    c = prior_samples(state, plan)
     for m in range(state.counts.shape[0]):
-        n = state.counts[m]
-        state.vectors[WEIGHTS, m] = n / (n + c) * n
+        state.vectors[WEIGHTS, m] = evidence_weight(state.counts[m], c)
         base += state.vectors[PENALTY, m]
     state.values[STATISTIC] = math.nan
     state.values[EVIDENCE] = psi_kernel(
@@ -171,7 +174,13 @@ def _refresh(model: Model, state: State, plan: Plan) -> None:
 @inlined
 def _observe(model: Model, state: State, plan: Plan, m: int, statistic: Array) -> None:
     """Take in one sample of arm ``m`` (Algorithm 1, lines 9 to 14)."""
-    if plan.codes[1] == ANYTIME and state.info[READY] == 1:
+    t = state.info[T]
+    # four times at each doubling of the samples: a new scale makes everything that is kept of psi void
+    if (
+        plan.codes[1] == ANYTIME
+        and state.info[READY] == 1
+        and int(4.0 * math.log2(t)) < int(4.0 * math.log2(t + 1))
+    ):
         state.blocker[SCALE] = likeliest_scale(model, state, plan.grid)
     state.counts[m] += 1
     state.info[T] += 1
@@ -219,7 +228,15 @@ def _run(model: Model, state: State, plan: Plan, trials: Trials, max_samples: in
                 return STOPPED
         if state.info[T] >= max_samples:
             return BUDGET
-        m = choose_kernel(model, state, plan.codes[0], plan.codes[2], plan.numbers[0], plan.memory)
+        m = choose_kernel(
+            model,
+            state,
+            plan.codes[0],
+            plan.codes[2],
+            plan.numbers[0],
+            plan.memory,
+            prior_samples(state, plan),
+        )
         if used[m] >= samples.shape[1]:
             return NEED_SAMPLES
         _observe(model, state, plan, m, samples[m, used[m]])
@@ -248,7 +265,15 @@ def engine_kernel(
         _observe(model, state, plan, arm, statistic)
         return 0
     if task == CHOOSE:
-        return choose_kernel(model, state, plan.codes[0], plan.codes[2], plan.numbers[0], plan.memory)
+        return choose_kernel(
+            model,
+            state,
+            plan.codes[0],
+            plan.codes[2],
+            plan.numbers[0],
+            plan.memory,
+            prior_samples(state, plan),
+        )
     if task == REFRESH:
         _refresh(model, state, plan)
         return 0

@@ -245,9 +245,12 @@ class ScalarFamily(Family):
 
     def row(self, n_features: int) -> Row:
         """The family as addresses of its functions; compiled once and kept with the object."""
+        from linkarms.families._prior import HALF_LINE, LINE, UNIT
         from linkarms.families._scalar import USER
 
-        return Row([USER], [1.0], callbacks=[self._callbacks()])
+        low, high = self.domain
+        place = LINE if low < 0.0 else UNIT if high <= 1.0 else HALF_LINE
+        return Row([USER], [float(place)], callbacks=[self._callbacks()])
 
     def _callbacks(self) -> CallbackTable:
         kept: CallbackTable | None = self.__dict__.get("_compiled_callbacks")

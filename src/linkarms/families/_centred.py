@@ -63,17 +63,18 @@ def _curvature(code: int, n: float, total: float, c: float, m: float) -> float:
 
 
 @kernel
-def _count_step(code: int, n: float, total: float, c: float, slope: float) -> float:
+def _count_step(code: int, n: float, mean: float, c: float, slope: float) -> float:
     """Where ``dl/dm`` reaches ``slope``: Newton's method inside a bracket; the ends of the domain where it does not."""
+    total = math.floor(n * mean + 0.5)
     tail = n - total if code == BERNOULLI else 2.0
     if total <= 1.0 and _slope(code, n, total, c, 0.0) >= slope:
         return 0.0
     if tail <= 1.0 and _slope(code, n, total, c, 1.0) <= slope:
         return 1.0
-    if code == POISSON and slope >= centred_slope_limit(code, 1.0, n, total / n, c):
+    if code == POISSON and slope >= c * phi(n / c):
         return math.inf
     low, high = 0.0, 1.0 if code == BERNOULLI else math.inf
-    x = total / n if 0.0 < total and (code == POISSON or total < n) else 0.5
+    x = total / n if total > 0.0 and (code == POISSON or total < n) else 0.5
     for _ in range(200):
         g = _slope(code, n, total, c, x) - slope
         if g > 0.0:
@@ -103,7 +104,7 @@ def centred_minimiser(code: int, par: float, n: float, mean: float, c: float) ->
         return (par * n + 1.0) / max(total, TINY)
     if code == GAMMA_MEAN:
         return par * max(total, TINY) / (par * n + 1.0)
-    return _count_step(code, n, total, c, 0.0)
+    return _count_step(code, n, mean, c, 0.0)
 
 
 @kernel
@@ -173,7 +174,7 @@ def centred_step(code: int, par: float, n: float, mean: float, c: float, slope: 
         return max((par * (n + c) + 1.0) / (total - slope) - par * c / total, 0.0)
     if code == GAMMA_MEAN:
         return _mean_step(par, n, c, max(total, TINY), slope)
-    return _count_step(code, n, total, c, slope)
+    return _count_step(code, n, mean, c, slope)
 
 
 @kernel
@@ -194,7 +195,7 @@ def centred_gain(code: int, par: float, n: float, mean: float, c: float, lam: fl
         return 1.0 / curvature if curvature > 0.0 else 0.0
     if lam <= 0.0 or (code == BERNOULLI and lam >= 1.0):
         return 0.0
-    curvature = _curvature(code, n, total, c, lam)
+    curvature = _curvature(code, n, math.floor(total + 0.5), c, lam)
     return 1.0 / curvature if curvature > 0.0 else 0.0
 
 

@@ -36,9 +36,7 @@ def prior_mass_below(domain: int, x: float) -> float:
 
 
 @kernel
-def _side(
-    code: int, par: float, address: int, n: float, theta: float, domain: int, side: int
-) -> float:
+def _side(code: int, par: float, address: int, n: float, theta: float, domain: int, side: int) -> float:
     """``integral of pi(x) exp(-n KL(theta, x))`` on one side of ``theta``, rounded down.
 
     The integrand's second factor falls away from ``theta``, so each cell's mass times its value at the far end is too small.

@@ -28,12 +28,18 @@ def _fewest(n: Array) -> int:
 
 
 @inlined
+def evidence_weight(n: int, c: float) -> float:
+    """``n^2 / (n + c)``: what ``n`` samples weigh in evidence whose prior weighs as much as ``c``; ``n`` itself where ``c = 0``."""
+    return n / (n + c) * n
+
+
+@inlined
 def choose_kernel(
-    model: Model, state: State, rule: int, n_clusters: int, number: float, memory: Array
+    model: Model, state: State, rule: int, n_clusters: int, number: float, memory: Array, c: float
 ) -> int:
     """The next arm: forced exploration first, then the rule. Ties break by index.
 
-    ``number`` and ``memory`` are those of the `SamplingRule`. Pending pulls count as pulls here. Where every KL is zero (the estimates
+    ``number`` and ``memory`` are those of the `SamplingRule`; psi is taken at `evidence_weight` with ``c``. Pending pulls count as pulls here. Where every KL is zero (the estimates
     are on the edge to another partition), EBC-H pulls the least sampled arm of the witness.
     """
     n_arms = state.counts.shape[0]
@@ -62,11 +68,14 @@ def choose_kernel(
         kl = np.empty(n_arms)
         witness = np.empty(4, dtype=np.int64)
         lam = np.empty_like(state.theta)
+        weights = np.empty(n_arms)
+        for m in range(n_arms):
+            weights[m] = evidence_weight(n[m], c)
         psi_kernel(
             model,
             state.theta,
             state.dist,
-            n.astype(np.float64),
+            weights,
             state.labels,
             n_clusters,
             lam,

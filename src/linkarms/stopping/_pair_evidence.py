@@ -22,20 +22,23 @@ from linkarms.alternatives._linear import linear_cost
 from linkarms.alternatives._number import (
     ADDRESS,
     ARM,
-    C,
     CODE,
     DIVERGENCE,
     KIND,
+    LAM,
     MEAN,
     MIXTURE,
-    N,
     PAR,
     THETA,
+    C,
+    N,
     W,
     number_cost,
 )
 from linkarms.alternatives._scalar import load_constraint
+from linkarms.families._evidence import scalar_log_evidence
 from linkarms.families._model import CovarianceModel, IsotropicModel, ScalarModel, VectorModel
+from linkarms.families._scalar import scalar_kl
 from linkarms.families._vector import arm_reach
 from linkarms.state import SCALE, TINV, TLOW, TPEN, TW, State
 from linkarms.stopping._tables import MIX, evidence_kind
@@ -109,7 +112,9 @@ def _vector(model, state, grid, u, v, a, b, level, box, which):
 
 
 @kernel
-def load_number(model: ScalarModel, state: State, grid: Array, j: int, m: int, i: int, box: Array, which: Array) -> None:
+def load_number(
+    model: ScalarModel, state: State, grid: Array, j: int, m: int, i: int, box: Array, which: Array
+) -> None:
     """Arm ``m`` with the ``j``-th ``c`` into row ``i`` of the work arrays."""
     which[i, ARM], which[i, CODE], which[i, ADDRESS] = m, model.codes[m, 0], model.address[m, 0]
     box[i, PAR], box[i, THETA], box[i, W] = model.pars[m, 0], state.tables[TLOW, j, m], state.tables[TW, j, m]
@@ -119,36 +124,80 @@ def load_number(model: ScalarModel, state: State, grid: Array, j: int, m: int, i
         box[i, N], box[i, MEAN], box[i, C] = state.counts[m], state.means[m, 0], grid[j]
 
 
+#: The rows of ``box``, from this one on, in which `_scalar_at` leaves where the arms went.
+GONE = 4
+
+
 @kernel
 def _scalar_at(
-    model: ScalarModel, state: State, grid: Array, j: int, u: int, v: int, a: int, b: int, level: float, box: Array, which: Array
+    model: ScalarModel,
+    state: State,
+    grid: Array,
+    j: int,
+    u: int,
+    v: int,
+    a: int,
+    b: int,
+    level: float,
+    box: Array,
+    which: Array,
 ) -> float:
     """The infimum for the ``j``-th ``c``, without the prices: over both signs of the intra pair.
 
     The constraint keeps the sign that the inter pair has where the evidence is smallest. It is implied by the true one whatever that sign, so
     that the value is never too large.
     """
-    low = state.tables[TLOW, j]
-    if abs(low[u] - low[v]) >= abs(low[a] - low[b]):
+    tables = state.tables
+    p = tables[TLOW, j, u] - tables[TLOW, j, v]
+    q = tables[TLOW, j, a] - tables[TLOW, j, b]
+    if abs(p) >= abs(q):
+        box[GONE, LAM], box[GONE + 1, LAM] = tables[TLOW, j, u], tables[TLOW, j, v]
+        box[GONE + 2, LAM], box[GONE + 3, LAM] = tables[TLOW, j, b], tables[TLOW, j, a]
         return 0.0
-    sigma = 1.0 if low[a] >= low[b] else -1.0
     best = math.inf
-    first = 1.0 if low[u] >= low[v] else -1.0
     for turn in range(2):
-        n = load_constraint(u, v, a, b, first if turn == 0 else -first, sigma, box, which)
+        sign = 1.0 if (p >= 0.0) == (turn == 0) else -1.0
+        n = load_constraint(u, v, a, b, sign, 1.0 if q >= 0.0 else -1.0, box, which)
         for i in range(n):
             load_number(model, state, grid, j, which[i, ARM], i, box, which)
-        best = min(best, linear_cost(box, which, n, min(level, best)))
+        value = linear_cost(box, which, n, min(level, best))
+        if value < best:
+            best = value
+            for i in range(n):
+                box[GONE + i, LAM] = box[i, LAM]
     return best
 
 
+@kernel
+def _arm_evidence(model: ScalarModel, state: State, grid: Array, j: int, m: int, lam: float) -> float:
+    """``l_m(lam)`` with the ``j``-th ``c``."""
+    if evidence_kind(model, m) == MIX:
+        return scalar_log_evidence(
+            model.codes[m, 0], model.pars[m, 0], state.counts[m], state.means[m, 0], lam, grid[j]
+        )
+    rise = scalar_kl(model.codes[m, 0], model.pars[m, 0], model.address[m, 0], state.tables[TLOW, j, m], lam)
+    return state.tables[TW, j, m] * rise - state.tables[TPEN, j, m]
+
+
 def _scalar(model, state, grid, u, v, a, b, level, box, which):
-    best = -math.inf
-    for turn in range(grid.shape[0]):
-        j = (turn + state.blocker[SCALE]) % grid.shape[0]
+    first = state.blocker[SCALE]
+    cost = price(state.tables, first, u, v, a, b)
+    best = _scalar_at(model, state, grid, first, u, v, a, b, level + cost, box, which) - cost
+    if best >= level:
+        return best
+    x, y, z, w = box[GONE, LAM], box[GONE + 1, LAM], box[GONE + 2, LAM], box[GONE + 3, LAM]
+    for turn in range(1, grid.shape[0]):
+        j = (turn + first) % grid.shape[0]
+        # Where the arms went for the first c bounds the infimum for another from above: most need no search. (To pass over one that would have
+        # been larger is safe.)
+        above = _arm_evidence(model, state, grid, j, u, x) + _arm_evidence(model, state, grid, j, v, y)
+        above += _arm_evidence(model, state, grid, j, b, z)
+        if u != a:
+            above += _arm_evidence(model, state, grid, j, a, w)
+        if above <= best:
+            continue
         cost = price(state.tables, j, u, v, a, b)
-        value = _scalar_at(model, state, grid, j, u, v, a, b, level + cost, box, which)
-        best = max(best, value - cost)
+        best = max(best, _scalar_at(model, state, grid, j, u, v, a, b, level + cost, box, which) - cost)
         if best >= level:
             break
     return best
@@ -189,7 +238,11 @@ def _scalar_reach(model, state, grid, m, level, box, which):
     j = state.blocker[SCALE]
     load_number(model, state, grid, j, m, 0, box, which)
     theta = state.theta[m, 0]
-    scale = math.sqrt(state.tables[TINV, j, m] * state.tables[TW, j, m] / state.counts[m]) + 1e-12 * abs(theta) + 1e-290
+    scale = (
+        math.sqrt(state.tables[TINV, j, m] * state.tables[TW, j, m] / state.counts[m])
+        + 1e-12 * abs(theta)
+        + 1e-290
+    )
     return max(theta - _edge(box, which, level, scale, -1), _edge(box, which, level, scale, 1) - theta)
 
 

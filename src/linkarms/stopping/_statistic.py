@@ -22,7 +22,16 @@ __all__ = ["blocked", "fill_statistic", "likeliest_scale"]
 
 @kernel
 def _edge_evidence(
-    model: Model, state: State, grid: Array, u: int, v: int, a: int, b: int, level: float, box: Array, which: Array
+    model: Model,
+    state: State,
+    grid: Array,
+    u: int,
+    v: int,
+    a: int,
+    b: int,
+    level: float,
+    box: Array,
+    which: Array,
 ) -> float:
     """`pair_evidence` with a shared arm, if there is one, put first in both pairs."""
     if v in (a, b):
@@ -94,7 +103,12 @@ def _members(labels: Array, k: int, arms: Array) -> int:
 def blocked(model: Model, state: State, grid: Array, level: float) -> bool:
     """Whether the candidate that forbade the last stop still forbids one at ``level``; False where it is no candidate any more."""
     labels = state.labels
-    u, v, a, b = state.blocker[BLOCKER], state.blocker[BLOCKER + 1], state.blocker[BLOCKER + 2], state.blocker[BLOCKER + 3]
+    u, v, a, b = (
+        state.blocker[BLOCKER],
+        state.blocker[BLOCKER + 1],
+        state.blocker[BLOCKER + 2],
+        state.blocker[BLOCKER + 3],
+    )
     if u < 0 or labels[u] != labels[v] or labels[a] == labels[b]:
         return False
     arms = np.empty(labels.shape[0], dtype=np.int64)
@@ -108,7 +122,12 @@ def blocked(model: Model, state: State, grid: Array, level: float) -> bool:
 @kernel
 def likeliest_scale(model: Model, state: State, grid: Array) -> int:
     """The ``c`` that gives the most evidence against psi's witness."""
-    u, v, a, b = state.info[WITNESS], state.info[WITNESS + 1], state.info[WITNESS + 2], state.info[WITNESS + 3]
+    u, v, a, b = (
+        state.info[WITNESS],
+        state.info[WITNESS + 1],
+        state.info[WITNESS + 2],
+        state.info[WITNESS + 3],
+    )
     if u < 0 or grid.shape[0] < 2:
         return state.blocker[SCALE]
     box = np.empty(SCRATCH)
@@ -186,6 +205,8 @@ def fill_statistic(model: Model, state: State, grid: Array, n_clusters: int) -> 
     longest = np.empty(n_clusters)
     for k in range(n_clusters):
         longest[k] = _longest_edge(longer, members[k], size[k])
+    # equal values are decided by the order of the search, not by where it began
+    taken = False
     for a in range(n_arms):
         for b in range(a + 1, n_arms):
             if labels[a] == labels[b]:
@@ -194,8 +215,11 @@ def fill_statistic(model: Model, state: State, grid: Array, n_clusters: int) -> 
             for k in range(n_clusters):
                 if longest[k] < shorter or size[k] < 2:
                     continue
-                value = _smallest_edge(model, state, grid, members[k], size[k], a, b, best, found, box, which)
-                if value < best:
-                    best = value
+                above = best + 1e-15 * abs(best) + 1e-300
+                value = _smallest_edge(
+                    model, state, grid, members[k], size[k], a, b, above, found, box, which
+                )
+                if value < best or (value == best and not taken):
+                    best, taken = value, True
                     state.blocker[BLOCKER:] = found
     state.values[STATISTIC] = best
