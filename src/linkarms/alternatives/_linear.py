@@ -1,8 +1,8 @@
 """Separable costs under one linear constraint: a concave dual in one multiplier.
 
 Minimise ``sum_m w_m f_m(lambda_m)`` subject to ``sum_m kappa_m lambda_m >= 0``, each ``lambda_m`` a number and ``f_m`` its cost:
-``KL(theta_m, .)``, or the rise of a centred mixture above its minimum. The few numbers that move are held in two work arrays with one row each,
-``box`` and ``which``; see ``_number.py``.
+``KL(theta_m, .)``, or the rise of a centred mixture above its minimum. The few numbers that move are held in two work arrays with one
+row each, ``box`` and ``which``; see ``_number.py``.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from linkarms._jit import Array, kernel
 from linkarms.alternatives._number import (
     CAP,
     CODE,
+    DIVERGENCE,
     KAPPA,
     KIND,
     LAM,
-    MIXTURE,
     THETA,
     W,
     number_cost,
@@ -54,7 +54,7 @@ def _dual(box: Array, which: Array, n: int, offset: float, level: float) -> tupl
         theta, w, kappa = box[i, THETA], box[i, W], box[i, KAPPA]
         box[i, LAM] = theta
         start += kappa * theta
-        loose = loose or which[i, KIND] == MIXTURE
+        loose = loose or which[i, KIND] != DIVERGENCE
         gain += kappa * kappa / w * number_gain(box, which, i, 0.0, theta)
         if kappa > 0.0 and box[i, CAP] == math.inf:
             limit = min(limit, number_slope_limit(box, which, i) * w / kappa)

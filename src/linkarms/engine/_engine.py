@@ -22,6 +22,7 @@ from linkarms.engine._kernels import (
 )
 from linkarms.errors import CallbackError, InvalidInput
 from linkarms.families import ArmFamilies
+from linkarms.families._unknown import KNOWN
 from linkarms.sampling import SamplingRule, View
 from linkarms.sampling import _kernels as sampling_codes
 from linkarms.state import (
@@ -81,6 +82,9 @@ class Engine:
         self.state.blocker[SCALE] = len(grid) // 4
         self.state.vectors[W] = sampling.initial_weights(n_arms, rng)
         paper = stopping if isinstance(stopping, Paper) else None
+        unknown = int(families.model.address[0, 0]) if families.unknown_variance else KNOWN
+        if unknown and not anytime and stopping.code != stopping_codes.USER:
+            families.require_known(f"the stopping rule {stopping.name!r}")
         numbers = [
             sampling.number(delta),
             paper.epsilon if paper else 1.0,
@@ -88,7 +92,7 @@ class Engine:
             anytime.base(families) if anytime else 0.0,
         ]
         self.plan = Plan(
-            np.array([sampling.code, stopping.code, n_clusters], dtype=np.int64),
+            np.array([sampling.code, stopping.code, n_clusters, unknown], dtype=np.int64),
             np.array(numbers, dtype=np.float64),
             stopping.box(d),
             sampling.kernel_memory(n_arms, d),
@@ -242,7 +246,9 @@ class Engine:
     def to_dict(self) -> dict[str, Any]:
         """The state proper, as plain data."""
         state = self.state
+        moments = {"moments": state.moments.tolist()} if self.families.unknown_variance else {}
         return {
+            **moments,
             "counts": state.counts.tolist(),
             "pending": state.pending.tolist(),
             "means": state.means.tolist(),
@@ -258,5 +264,7 @@ class Engine:
             target[...] = np.array(data[key], dtype=target.dtype).reshape(target.shape)
         state.vectors[:2] = np.array(data["weights"], dtype=np.float64).reshape(2, -1)
         state.blocker[SCALE] = data.get("scale", 0)
+        if "moments" in data:
+            state.moments[...] = np.array(data["moments"], dtype=np.float64)
         self.rng.bit_generator.state = data["rng"]
         self.refresh()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from linkarms._jit import Array, inlined, kernel
 from linkarms.alternatives._bottleneck import psi_kernel
 from linkarms.families._model import Model
+from linkarms.families._unknown import KNOWN, precision, update_moments
 from linkarms.families._vector import arm_estimate
 from linkarms.linkage import fill_distances, single_linkage_kernel
 from linkarms.sampling._boc_kernels import boc_penalty
@@ -25,6 +26,7 @@ from linkarms.state import (
     EVIDENCE,
     KL,
     PENALTY,
+    PRECISION,
     READY,
     SCALE,
     STATISTIC,
@@ -48,10 +50,11 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
-    codes : ndarray of int64, shape (3,)
-        Sampling rule, stopping rule, K.
+    codes : ndarray of int64, shape (4,)
+        Sampling rule, stopping rule, K, whether the variances are unknown (`linkarms.families._unknown`).
     numbers : ndarray, shape (4,)
-        `SamplingRule.number` (EBC's step, say), epsilon, ``log |Theta|``, and what the threshold has besides the arms' parts and ``log(1/delta)``.
+        `SamplingRule.number` (EBC's step, say), epsilon, ``log |Theta|``, and what the threshold has besides the arms' parts and
+        ``log(1/delta)``.
     box : ndarray, shape (d, 2)
         Bounds of the estimates.
     memory : ndarray
@@ -113,6 +116,8 @@ def _bring_arm_up_to_date(model: Model, state: State, plan: Plan, m: int) -> Non
     """Estimate, distances and penalty of arm ``m`` from its count and mean."""
     arm_estimate(model, m, state.means[m], plan.box, state.theta[m])
     fill_distances(state.theta, m, state.dist)
+    if plan.codes[3] != KNOWN:
+        state.vectors[PRECISION, m] = precision(plan.codes[3], state.counts[m], state.moments, m)
     if plan.codes[1] == PAPER:
         state.vectors[PENALTY, m] = paper_penalty(
             model, m, state.theta[m], state.counts[m], plan.numbers[1], plan.numbers[2]
@@ -142,7 +147,7 @@ def _weigh_evidence(model: Model, state: State, plan: Plan) -> None:
     base = plan.numbers[3]
     c = prior_samples(state, plan)
     for m in range(state.counts.shape[0]):
-        state.vectors[WEIGHTS, m] = evidence_weight(state.counts[m], c)
+        state.vectors[WEIGHTS, m] = evidence_weight(state.counts[m], c) * state.vectors[PRECISION, m]
         base += state.vectors[PENALTY, m]
     state.values[STATISTIC] = math.nan
     state.values[EVIDENCE] = psi_kernel(
@@ -182,6 +187,8 @@ def _observe(model: Model, state: State, plan: Plan, m: int, statistic: Array) -
         and int(4.0 * math.log2(t)) < int(4.0 * math.log2(t + 1))
     ):
         state.blocker[SCALE] = likeliest_scale(model, state, plan.grid)
+    if plan.codes[3] != KNOWN:
+        update_moments(plan.codes[3], state.counts, state.means, state.moments, m, statistic)
     state.counts[m] += 1
     state.info[T] += 1
     for i in range(statistic.shape[0]):

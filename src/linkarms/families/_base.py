@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class Row:
-    """One arm's line of a model: codes and known parameters of its coordinates, covariance, callbacks."""
+    """One arm's line of a model: codes and known parameters of its coordinates, covariance, callbacks, whether the variance is unknown."""
 
     def __init__(
         self,
@@ -28,11 +28,13 @@ class Row:
         pars: Sequence[float],
         covariance: Array | None = None,
         callbacks: Sequence[CallbackTable | None] = (),
+        unknown: int = 0,
     ) -> None:
         self.codes = list(codes)
         self.pars = list(pars)
         self.covariance = covariance
         self.callbacks = list(callbacks) or [None] * len(self.codes)
+        self.unknown = unknown
 
 
 class Family(ABC):

@@ -1,8 +1,9 @@
 """The centred mixtures of ``_evidence.py`` as costs of one number: where ``l`` is smallest, how it rises, and its one-arm step.
 
-For an arm with ``n`` samples of mean ``mean``, ``S = n mean``, and a prior that weighs as much as ``c`` samples, the functions here stand to
-``l(lam) - min l`` as those of ``_scalar.py`` stand to ``KL(theta, lam)``, with the minimiser of ``l`` in the place of ``theta``. In the rate,
-the exponential and gamma families have closed forms: with ``k`` the shape, ``A = k (n + c) + 1`` and ``phi(x) = x - log(1 + x)``::
+For an arm with ``n`` samples of mean ``mean``, ``S = n mean``, and a prior that weighs as much as ``c`` samples, the functions here
+stand to ``l(lam) - min l`` as those of ``_scalar.py`` stand to ``KL(theta, lam)``, with the minimiser of ``l`` in the place of
+``theta``. In the rate, the exponential and gamma families have closed forms: with ``k`` the shape, ``A = k (n + c) + 1`` and ``phi(x)
+= x - log(1 + x)``::
 
     l(lam) - min l = A phi(S (lam - lam0) / A),   lam0 = (k n + 1) / S
 

@@ -1,8 +1,8 @@
 """The price of not knowing the parameter, for families without a centred mixture: a fixed prior.
 
 For an exponential family and a prior ``pi`` the evidence ``log of integral pi(x) prod p(sample | x) / p(sample | lam) dx`` is
-``N KL(theta_hat, lam) - R`` with ``R = -log of integral pi(x) exp(-N KL(theta_hat, x)) dx``: the ordinary costs, less one number an arm. Here ``R`` is
-rounded up, so that the evidence is never above the true one.
+``N KL(theta_hat, lam) - R`` with ``R = -log of integral pi(x) exp(-N KL(theta_hat, x)) dx``: the ordinary costs, less one number an
+arm. Here ``R`` is rounded up, so that the evidence is never above the true one.
 """
 
 from __future__ import annotations

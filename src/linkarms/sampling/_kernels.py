@@ -12,7 +12,7 @@ from linkarms.families._model import Model
 from linkarms.sampling._atboc_kernel import atboc_choice
 from linkarms.sampling._boc_kernels import lucb_choice
 from linkarms.sampling._simplex import project_simplex
-from linkarms.state import COSTS, KL, READY, W_SUM, WITNESS, State, T, W
+from linkarms.state import COSTS, KL, PRECISION, READY, W_SUM, WITNESS, State, T, W
 
 #: Integer codes of the sampling rules; `USER` rules are asked in Python.
 USER, EBC, EBC_H, ROUND_ROBIN, LUCBBOC, ATBOC = range(6)
@@ -39,8 +39,9 @@ def choose_kernel(
 ) -> int:
     """The next arm: forced exploration first, then the rule. Ties break by index.
 
-    ``number`` and ``memory`` are those of the `SamplingRule`; psi is taken at `evidence_weight` with ``c``. Pending pulls count as pulls here. Where every KL is zero (the estimates
-    are on the edge to another partition), EBC-H pulls the least sampled arm of the witness.
+    ``number`` and ``memory`` are those of the `SamplingRule`; psi is taken at `evidence_weight` with ``c``. Pending pulls count as
+    pulls here. Where every KL is zero (the estimates are on the edge to another partition), EBC-H pulls the least sampled arm of the
+    witness.
     """
     n_arms = state.counts.shape[0]
     n = state.counts + state.pending
@@ -70,7 +71,7 @@ def choose_kernel(
         lam = np.empty_like(state.theta)
         weights = np.empty(n_arms)
         for m in range(n_arms):
-            weights[m] = evidence_weight(n[m], c)
+            weights[m] = evidence_weight(n[m], c) * state.vectors[PRECISION, m]
         psi_kernel(
             model,
             state.theta,

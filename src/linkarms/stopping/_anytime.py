@@ -12,7 +12,7 @@ from linkarms.families import ArmFamilies
 from linkarms.sampling import View
 from linkarms.stopping import _kernels
 from linkarms.stopping._base import StoppingRule
-from linkarms.stopping._tables import PRIOR, evidence_kind
+from linkarms.stopping._tables import PRIOR, UNIVERSAL, evidence_kind
 
 __all__ = ["Anytime"]
 
@@ -23,14 +23,14 @@ GRID = tuple(0.2 * 5.0**j for j in range(8))
 class Anytime(StoppingRule):
     """Stop when the evidence against every other partition is ``log(n / delta)``, ``n`` the number of sets of 3 or 4 arms.
 
-    The default rule. It needs neither a parameter space nor an epsilon, pays for the three or four arms that a mistake would involve instead
-    of for all, and is proved in docs/anytime.md.
+    The default rule. It needs neither a parameter space nor an epsilon, pays for the three or four arms that a mistake would involve
+    instead of for all, and is proved in docs/anytime.md.
 
     Parameters
     ----------
     c : float, sequence of float or None
-        How many samples the priors of the evidence weigh. By default a grid of eight, from which the rule takes the best for each set of arms, so
-        that nobody has to know the scale of the gaps; it costs ``log 8``. A single number saves that.
+        How many samples the priors of the evidence weigh. By default a grid of eight, from which the rule takes the best for each set
+        of arms, so that nobody has to know the scale of the gaps; it costs ``log 8``. A single number saves that.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Anytime(StoppingRule):
     def grid(self, families: ArmFamilies) -> NDArray[np.float64]:
         """The values of ``c``; a single one where no arm's evidence has a ``c``."""
         kinds = {int(evidence_kind(families.model, m)) for m in range(len(families.families))}
-        return self._grid[:1] if kinds == {PRIOR} else self._grid
+        return self._grid if kinds - {PRIOR, UNIVERSAL} else self._grid[:1]
 
     def base(self, families: ArmFamilies) -> float:
         """The threshold without ``log(1/delta)``: ``log n + log J``."""

@@ -1,15 +1,15 @@
-"""The evidence against one pair of pairs, for whichever model: the type of the model chooses the implementation when the kernel is compiled.
+"""The evidence against one pair of pairs, for whichever model: the type of the model chooses the implementation when the kernel is
+compiled.
 
 ``max over the grid of c of the infimum of sum over the 3 or 4 arms of l_m(lambda_m)``, over all ``lambda`` with
 ``|lambda_u - lambda_v| >= |lambda_a - lambda_b|``. The arms' prices may make it negative.
 """
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, no-any-return"
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from numba import types
 from numba.extending import overload
@@ -24,11 +24,14 @@ from linkarms.alternatives._number import (
     ARM,
     CODE,
     DIVERGENCE,
+    FIXED,
+    KAPPA,
     KIND,
     LAM,
     MEAN,
     MIXTURE,
     PAR,
+    STUDENT,
     THETA,
     C,
     N,
@@ -37,8 +40,9 @@ from linkarms.alternatives._number import (
 )
 from linkarms.alternatives._scalar import load_constraint
 from linkarms.families._evidence import scalar_log_evidence
-from linkarms.families._model import CovarianceModel, IsotropicModel, ScalarModel, VectorModel
+from linkarms.families._model import CovarianceModel, IsotropicModel, ScalarModel, UnknownModel, VectorModel
 from linkarms.families._scalar import scalar_kl
+from linkarms.families._unknown import LOG_PREDICTIVE, MEAN_FROM, PREDICTED, SHARED, SQUARES
 from linkarms.families._vector import arm_reach
 from linkarms.state import SCALE, TINV, TLOW, TPEN, TW, State
 from linkarms.stopping._tables import MIX, evidence_kind
@@ -46,14 +50,15 @@ from linkarms.stopping._tables import MIX, evidence_kind
 __all__ = ["evidence_reach", "pair_evidence"]
 
 
-def pair_evidence(model, state, grid, u, v, a, b, level, box, which) -> Any:
-    """The evidence against ``(u, v; a, b)``, or any value >= ``level`` that it is sure to reach. A shared arm is ``u = a``. Kernels only."""
+def pair_evidence(model, state, grid, u, v, a, b, level, box, which) -> float:
+    """The evidence against ``(u, v; a, b)``, or any value >= ``level`` that it is sure to reach. A shared arm is ``u = a``. Kernels
+    only."""
     raise TypeError("pair_evidence is called from kernels only")
 
 
-def evidence_reach(model, state, grid, m, level, box, which) -> Any:
-    """How far from its estimate arm ``m`` can be where its evidence is at most ``level`` above its minimum, by the ``c`` with which arms are
-    chosen. Kernels only.
+def evidence_reach(model, state, grid, m, level, box, which) -> float:
+    """How far from its estimate arm ``m`` can be where its evidence is at most ``level`` above its minimum, by the ``c`` with which
+    arms are chosen. Kernels only.
     """
     raise TypeError("evidence_reach is called from kernels only")
 
@@ -144,8 +149,8 @@ def _scalar_at(
 ) -> float:
     """The infimum for the ``j``-th ``c``, without the prices: over both signs of the intra pair.
 
-    The constraint keeps the sign that the inter pair has where the evidence is smallest. It is implied by the true one whatever that sign, so
-    that the value is never too large.
+    The constraint keeps the sign that the inter pair has where the evidence is smallest. It is implied by the true one whatever that
+    sign, so that the value is never too large.
     """
     tables = state.tables
     p = tables[TLOW, j, u] - tables[TLOW, j, v]
@@ -188,8 +193,8 @@ def _scalar(model, state, grid, u, v, a, b, level, box, which):
     x, y, z, w = box[GONE, LAM], box[GONE + 1, LAM], box[GONE + 2, LAM], box[GONE + 3, LAM]
     for turn in range(1, grid.shape[0]):
         j = (turn + first) % grid.shape[0]
-        # Where the arms went for the first c bounds the infimum for another from above: most need no search. (To pass over one that would have
-        # been larger is safe.)
+        # Where the arms went for the first c bounds the infimum for another from above: most need no search. (To pass over one that
+        # would have been larger is safe.)
         above = _arm_evidence(model, state, grid, j, u, x) + _arm_evidence(model, state, grid, j, v, y)
         above += _arm_evidence(model, state, grid, j, b, z)
         if u != a:
@@ -201,6 +206,85 @@ def _scalar(model, state, grid, u, v, a, b, level, box, which):
         if best >= level:
             break
     return best
+
+
+@kernel
+def _predicted_distance(moments: Array, u: int, v: int) -> float:
+    """Distance between the means of the predicted samples of two arms."""
+    total = 0.0
+    for i in range(MEAN_FROM, moments.shape[1]):
+        total += (moments[u, i] - moments[v, i]) ** 2
+    return math.sqrt(total)
+
+
+@kernel
+def _best_likelihood(n: float, d: int, squares: float) -> float:
+    """Minus the log likelihood of ``n`` samples with the variance that suits them best, ``squares`` about the tested means."""
+    return 0.5 * n * d * (math.log(2.0 * math.pi * squares / (n * d)) + 1.0)
+
+
+@kernel
+def _one_variance(moments: Array, u: int, v: int, a: int, b: int, p: float, q: float) -> float:
+    """The arms share their variance: the likelihood depends on the squares alone, and so on the Gaussian pair cost."""
+    n, squares, total = 0.0, 0.0, 0.0
+    spread = 0.0
+    for i in range(3 if u == a else 4):
+        m = u if i == 0 else v if i == 1 else b if i == 2 else a
+        k = moments[m, PREDICTED]
+        n += k
+        squares += moments[m, SQUARES]
+        total += moments[m, LOG_PREDICTIVE]
+        spread = spread + 1.0 / k if k > 0.0 else math.inf
+    cost = 0.0
+    if spread < math.inf and q > p:
+        if u == a:
+            r = _predicted_distance(moments, v, b)
+            cost = shared_cost(
+                p, q, r, 1.0 / moments[u, PREDICTED], 1.0 / moments[v, PREDICTED], 1.0 / moments[b, PREDICTED]
+            )
+        else:
+            cost = (q - p) ** 2 / (2.0 * spread)
+    squares += 2.0 * cost
+    return total + _best_likelihood(n, moments.shape[1] - MEAN_FROM, squares) if squares > 0.0 else -math.inf
+
+
+@kernel
+def _own_variances(
+    moments: Array, u: int, v: int, a: int, b: int, gap: float, level: float, box: Array, which: Array
+) -> float:
+    """Each arm has its own variance: how far each moves, with ``r_u + r_v + r_a + r_b >= gap``, a shared arm counted twice.
+
+    That is the triangle inequality; for four arms nothing is lost by it.
+    """
+    d = moments.shape[1] - MEAN_FROM
+    total = 0.0
+    n = 3 if u == a else 4
+    for i in range(n):
+        m = u if i == 0 else v if i == 1 else b if i == 2 else a
+        k, squares = moments[m, PREDICTED], moments[m, SQUARES]
+        if squares <= 0.0:  # at most one predicted sample, or equal ones: any mean is possible
+            return -math.inf
+        total += moments[m, LOG_PREDICTIVE] + _best_likelihood(k, d, squares)
+        which[i, ARM], which[i, KIND] = m, STUDENT
+        box[i, N], box[i, MEAN] = 0.5 * k * d, math.sqrt(squares / k)
+        box[i, THETA], box[i, W], box[i, KAPPA] = 0.0, 1.0, 2.0 if u == a and i == 0 else 1.0
+    if gap <= 0.0:
+        return total
+    which[n, KIND] = FIXED
+    box[n, THETA], box[n, W], box[n, KAPPA] = gap, 1.0, -1.0
+    return total + linear_cost(box, which, n + 1, level - total)
+
+
+def _unknown(model, state, grid, u, v, a, b, level, box, which):
+    moments = state.moments
+    p, q = _predicted_distance(moments, u, v), _predicted_distance(moments, a, b)
+    if model.address[0, 0] == SHARED:
+        return _one_variance(moments, u, v, a, b, p, q)
+    return _own_variances(moments, u, v, a, b, q - p, level, box, which)
+
+
+def _no_reach(model, state, grid, m, level, box, which):
+    return math.inf  # the evidence is not about the estimate: every candidate is looked at
 
 
 def _gaussian_reach(model, state, grid, m, level, box, which):
@@ -250,12 +334,14 @@ _EVIDENCE = {
     IsotropicModel: _isotropic,
     CovarianceModel: _covariance,
     ScalarModel: _scalar,
+    UnknownModel: _unknown,
     VectorModel: _vector,
 }
 _REACH = {
     IsotropicModel: _gaussian_reach,
     CovarianceModel: _gaussian_reach,
     ScalarModel: _scalar_reach,
+    UnknownModel: _no_reach,
     VectorModel: _vector_reach,
 }
 

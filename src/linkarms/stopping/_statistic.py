@@ -1,8 +1,8 @@
 """The statistic of the anytime rule: the bottleneck of docs/how-it-works.md on the evidence of each pair of pairs.
 
-``min over clusters k and inter pairs (a,b) of the smallest edge of a maximum spanning tree of D_k with edge weights E(u,v; a,b)``. A run seldom needs it: one
-candidate below the threshold forbids a stop, and the same one goes on forbidding it for many samples. So a sample costs one look at that candidate, the
-`blocker`, and the search over all is for when it no longer holds.
+``min over clusters k and inter pairs (a,b) of the smallest edge of a maximum spanning tree of D_k with edge weights E(u,v; a,b)``. A
+run seldom needs it: one candidate below the threshold forbids a stop, and the same one goes on forbidding it for many samples. So a
+sample costs one look at that candidate, the `blocker`, and the search over all is for when it no longer holds.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def likeliest_scale(model: Model, state: State, grid: Array) -> int:
         state.info[WITNESS + 3],
     )
     if u < 0 or grid.shape[0] < 2:
-        return state.blocker[SCALE]
+        return int(state.blocker[SCALE])
     box = np.empty(SCRATCH)
     which = np.empty(INT_SCRATCH, dtype=np.int64)
     scale, best, most = state.blocker[SCALE], state.blocker[SCALE], -math.inf
@@ -139,7 +139,7 @@ def likeliest_scale(model: Model, state: State, grid: Array) -> int:
         if value > most:
             best, most = j, value
     state.blocker[SCALE] = scale
-    return best
+    return int(best)
 
 
 @kernel

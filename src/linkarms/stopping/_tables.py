@@ -1,9 +1,9 @@
 """What the anytime rule keeps of each arm, for each ``c`` of its grid: brought up to date when the arm is sampled.
 
-An arm's evidence against ``lam`` is ``l(lam) = w f(lam) - p``: a weight, a cost that is zero at its minimiser, and a price. Gaussian arms, of any known
-covariance: ``w = n^2 / (n + c)``, ``f = KL``, ``p = (d/2) log(1 + n/c)``. Other one-dimensional families: ``w = 1``, ``f`` the rise of the centred
-mixture above its minimum ``-p``. Arms with no centred mixture of such a form (products, categories, a user's own): ``w = n``, ``f = KL``, and
-``p`` the regret of a fixed prior.
+An arm's evidence against ``lam`` is ``l(lam) = w f(lam) - p``: a weight, a cost that is zero at its minimiser, and a price. Gaussian
+arms, of any known covariance: ``w = n^2 / (n + c)``, ``f = KL``, ``p = (d/2) log(1 + n/c)``. Other one-dimensional families: ``w =
+1``, ``f`` the rise of the centred mixture above its minimum ``-p``. Arms with no centred mixture of such a form (products, categories,
+a user's own): ``w = n``, ``f = KL``, and ``p`` the regret of a fixed prior.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from linkarms.families._evidence import scalar_log_evidence
 from linkarms.families._model import CATEGORICAL, COVARIANCE, Model
 from linkarms.families._prior import arm_regret
 from linkarms.families._scalar import GAUSSIAN, USER
+from linkarms.families._unknown import KNOWN
 from linkarms.families._vector import arm_variance
 from linkarms.state import TINV, TLOW, TPEN, TW
 
-__all__ = ["GAUSS", "MIX", "PRIOR", "evidence_kind", "fill_tables"]
+__all__ = ["GAUSS", "MIX", "PRIOR", "UNIVERSAL", "evidence_kind", "fill_tables"]
 
-#: The three kinds of evidence.
-GAUSS, MIX, PRIOR = range(3)
+#: The kinds of evidence; `UNIVERSAL` is that of arms with unknown variance and is not of this form.
+GAUSS, MIX, PRIOR, UNIVERSAL = range(4)
 
 
 @kernel
 def evidence_kind(model: Model, m: int) -> int:
-    """Which of the three kinds arm ``m`` has."""
+    """Which kind arm ``m`` has."""
     d = model.codes.shape[1]
     first = model.codes[m, 0]
     if first == COVARIANCE:
@@ -38,7 +39,7 @@ def evidence_kind(model: Model, m: int) -> int:
     for i in range(d):
         gaussian = gaussian and model.codes[m, i] == GAUSSIAN
     if gaussian:
-        return GAUSS
+        return GAUSS if model.address[m, 0] == KNOWN else UNIVERSAL
     return MIX if d == 1 and first != USER else PRIOR
 
 
@@ -47,6 +48,8 @@ def fill_tables(model: Model, m: int, n: int, mean: Array, theta: Array, grid: A
     """Bring arm ``m``'s columns up to date after ``n`` samples with mean ``mean`` and estimate ``theta``."""
     d = theta.shape[0]
     kind = evidence_kind(model, m)
+    if kind == UNIVERSAL:
+        return
     variance = arm_variance(model, m, theta)
     regret = arm_regret(model, m, n, theta) if kind == PRIOR else 0.0
     for j in range(grid.shape[0]):
