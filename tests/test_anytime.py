@@ -98,8 +98,8 @@ def test_statistic_over_every_split(name, seed):
 
 PROBLEMS = {
     "synthetic1": la.problems.synthetic1(),
-    "chain": la.Problem([0, 0.5, 1, 1.5, 2, 3.4, 3.9], n_clusters=2),
-    "exponential": la.Problem([1.0, 1.4, 6.0, 8.0, 30.0], n_clusters=3, family="exponential"),
+    "chain": la.Problem([0, 0.3, 0.6, 0.9, 1.2, 4.4, 4.7], n_clusters=2),
+    "exponential": la.Problem([1.0, 1.2, 12.0, 13.0, 150.0], n_clusters=3, family="exponential"),
     "bernoulli": la.Problem([0.1, 0.2, 0.7, 0.85], n_clusters=2, family="bernoulli"),
     "poisson": la.Problem([1, 1.6, 6, 7.5], n_clusters=2, family="poisson"),
     "product": la.Problem(
@@ -155,7 +155,7 @@ def test_a_look_at_one_candidate_decides_as_the_whole_search_does(name):
     assert engine.state.counts.sum() > problem.n_arms
 
 
-@pytest.mark.parametrize("scale", [0.01, 30.0])
+@pytest.mark.parametrize("scale", [2.0**-7, 32.0])
 def test_units_do_not_matter(scale):
     means = la.problems.synthetic1().parameters
     times = []
@@ -204,7 +204,7 @@ def test_bernoulli_of_one_sample_each_does_not_stop():
     engine = make("bernoulli", 4, 1, 2)
     for m, x in enumerate([0.0, 0.0, 1.0, 1.0]):
         engine.observe(m, np.array([x]))
-    assert engine.evidence() <= 0.0
+    assert engine.evidence() == pytest.approx(0.0, abs=1e-6)
     assert not engine.check(0.5)
 
 
