@@ -25,7 +25,7 @@ def cluster(
     delta: float = 0.05,
     family: FamilyLike | None = None,
     sampling: str | SamplingRule = "ebc-h",
-    stopping: StoppingRule | str | None = ...,  # type: ignore[assignment]
+    stopping: StoppingRule | str | None = "anytime",
     seed: int = 0,
     max_samples: int | None = None,
     replace: bool = True,

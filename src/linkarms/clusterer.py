@@ -84,7 +84,7 @@ class BanditClusterer:
         family: FamilyLike = "gaussian",
         delta: float = 0.05,
         sampling: str | SamplingRule = "ebc-h",
-        stopping: StoppingRule | str | None = ...,  # type: ignore[assignment]
+        stopping: StoppingRule | str | None = "anytime",
         seed: int = 0,
         max_samples: int | None = None,
     ) -> None:

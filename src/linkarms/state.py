@@ -14,11 +14,15 @@ from numpy.typing import NDArray
 __all__ = ["State", "copy_state", "new_state"]
 
 # rows of State.vectors
-W, W_SUM, KL, PENALTY, WEIGHTS, N_VECTORS = range(6)
+W, W_SUM, KL, PENALTY, WEIGHTS, PRECISION, N_VECTORS = range(7)
 # entries of State.info
 T, READY, AMBIGUOUS, WITNESS, COSTS, N_INFO = 0, 1, 2, 3, 7, 8
 # entries of State.values
-EVIDENCE, BASE, N_VALUES = range(3)
+EVIDENCE, BASE, STATISTIC, N_VALUES = range(4)
+# rows of State.tables
+TW, TINV, TPEN, TLOW, N_TABLES = range(5)
+# entries of State.blocker
+SCALE, BLOCKER, N_BLOCKER = 0, 1, 5
 
 
 class State(NamedTuple):
@@ -30,9 +34,9 @@ class State(NamedTuple):
         Samples told, and pulls asked for that have not been told yet.
     means : ndarray, shape (M, d)
         Running means of the sufficient statistics.
-    vectors : ndarray, shape (5, M)
+    vectors : ndarray, shape (6, M)
         Rows: EBC's ``w(t)``; the sum of all ``w(s)``; ``KL_m`` at ``lambda*(N/t)``; the arm's part of the threshold; the weights
-        at which psi was taken.
+        at which psi was taken; one over the arm's variance as far as it is known, where it is unknown, else 1.
     theta, lam : ndarray, shape (M, d)
         Estimates and ``lambda*``.
     dist : ndarray, shape (M, M)
@@ -41,8 +45,15 @@ class State(NamedTuple):
         The partition of the estimates.
     info : ndarray of int64, shape (8,)
         t; whether every arm has a sample; whether the cut is ambiguous; the witness ``u, v, a, b``; pair costs evaluated so far.
-    values : ndarray, shape (2,)
-        The evidence, and the threshold without its ``log(1/delta)``.
+    values : ndarray, shape (3,)
+        psi at the weights; the threshold without its ``log(1/delta)``; the anytime rule's statistic, NaN where it has not been computed.
+    tables : ndarray, shape (4, J, M)
+        For the anytime rule, for each ``c`` of its grid and each arm: the weight of the arm's evidence, its variance over that weight,
+        minus the smallest value of the evidence, and where that is (``d = 1``).
+    blocker : ndarray of int64, shape (5,)
+        For the anytime rule: the index of the ``c`` by which arms are chosen, and the pair of pairs that was last seen to forbid a stop.
+    moments : ndarray, shape (M, 4 + d)
+        For arms of unknown variance; see `linkarms.families._unknown`.
     """
 
     counts: NDArray[np.int64]
@@ -55,23 +66,31 @@ class State(NamedTuple):
     labels: NDArray[np.int64]
     info: NDArray[np.int64]
     values: NDArray[np.float64]
+    tables: NDArray[np.float64]
+    blocker: NDArray[np.int64]
+    moments: NDArray[np.float64]
 
 
-def new_state(n_arms: int, n_features: int) -> State:
-    """A state in which nothing has been told; EBC's weights are left to the rule."""
+def new_state(n_arms: int, n_features: int, n_scales: int = 0) -> State:
+    """A state in which nothing has been told; EBC's weights are left to the rule. ``n_scales`` is the length of the anytime rule's grid."""
     info = np.zeros(N_INFO, dtype=np.int64)
     info[WITNESS:COSTS] = -1
+    vectors = np.zeros((N_VECTORS, n_arms))
+    vectors[PRECISION] = 1.0
     return State(
         counts=np.zeros(n_arms, dtype=np.int64),
         pending=np.zeros(n_arms, dtype=np.int64),
         means=np.zeros((n_arms, n_features)),
-        vectors=np.zeros((N_VECTORS, n_arms)),
+        vectors=vectors,
         theta=np.zeros((n_arms, n_features)),
         lam=np.zeros((n_arms, n_features)),
         dist=np.zeros((n_arms, n_arms)),
         labels=np.full(n_arms, -1, dtype=np.int64),
         info=info,
-        values=np.zeros(N_VALUES),
+        values=np.array([0.0, 0.0, np.nan]),
+        tables=np.zeros((N_TABLES, n_scales, n_arms)),
+        blocker=np.array([0, -1, -1, -1, -1], dtype=np.int64),
+        moments=np.zeros((n_arms, 4 + n_features)),
     )
 
 

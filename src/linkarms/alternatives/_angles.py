@@ -17,7 +17,8 @@ import numpy as np
 
 from linkarms._jit import Array, kernel
 from linkarms.alternatives._dominating import dominating_pair, tangent_basis
-from linkarms.alternatives._linear import ADDRESS, ARM, CODE, KAPPA, LAM, PAR, THETA, W, linear_cost
+from linkarms.alternatives._linear import linear_cost
+from linkarms.alternatives._number import ADDRESS, ARM, CODE, DIVERGENCE, KAPPA, KIND, LAM, PAR, THETA, W
 from linkarms.alternatives._simplex import simplex_linear_cost
 from linkarms.families._model import CATEGORICAL, COVARIANCE, VectorModel
 from linkarms.families._vector import arm_kl
@@ -50,6 +51,7 @@ def _linear_bound(
         m = arms[i]
         for k in range(d):
             which[row, ARM], which[row, CODE], which[row, ADDRESS] = m, model.codes[m, k], model.address[m, k]
+            which[row, KIND] = DIVERGENCE
             box[row, THETA], box[row, W], box[row, PAR] = theta[m, k], w[m], model.pars[m, k]
             box[row, KAPPA] = kappa[i, k]
             row += 1

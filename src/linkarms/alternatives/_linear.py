@@ -1,8 +1,8 @@
 """Separable costs under one linear constraint: a concave dual in one multiplier.
 
-Minimise ``sum_m w_m KL(theta_m, lambda_m)`` subject to ``sum_m kappa_m lambda_m >= 0``, each ``lambda_m`` a number. The few
-numbers that move are held in two work arrays with one row each: ``box`` (columns THETA, W, KAPPA, CAP, LAM, PAR) and ``which``
-(columns ARM, CODE, ADDRESS).
+Minimise ``sum_m w_m f_m(lambda_m)`` subject to ``sum_m kappa_m lambda_m >= 0``, each ``lambda_m`` a number and ``f_m`` its cost:
+``KL(theta_m, .)``, or the rise of a centred mixture above its minimum. The few numbers that move are held in two work arrays with one
+row each, ``box`` and ``which``; see ``_number.py``.
 """
 
 from __future__ import annotations
@@ -12,26 +12,32 @@ import math
 import numpy as np
 
 from linkarms._jit import Array, kernel
-from linkarms.families._scalar import (
-    POISSON,
-    scalar_gain,
-    scalar_inflection,
-    scalar_kl,
-    scalar_slope_limit,
-    scalar_step,
+from linkarms.alternatives._number import (
+    CAP,
+    CODE,
+    DIVERGENCE,
+    KAPPA,
+    KIND,
+    LAM,
+    THETA,
+    W,
+    number_cost,
+    number_gain,
+    number_inflection,
+    number_slope_limit,
+    number_step,
 )
+from linkarms.families._scalar import POISSON
 
-THETA, W, KAPPA, CAP, LAM, PAR, COLUMNS = range(7)
-ARM, CODE, ADDRESS, INT_COLUMNS = range(4)
 #: Relative gap at which the search over a non-convex arm ends; its answer is the lower end.
 GAP = 1e-9
 
 
 @kernel
 def _dual(box: Array, which: Array, n: int, offset: float, level: float) -> tuple[float, float, float]:
-    """Minimise ``sum w_m KL(theta_m, lambda_m)`` subject to ``sum kappa_m lambda_m >= offset``, ``lambda_m <= cap_m``.
+    """Minimise ``sum w_m f_m(lambda_m)`` subject to ``sum kappa_m lambda_m >= offset``, ``lambda_m <= cap_m``.
 
-    Maximises ``D(mu) = sum_m min_lambda [w_m KL_m(lambda) - mu kappa_m lambda] + mu offset`` over ``mu >= 0`` by Newton's
+    Maximises ``D(mu) = sum_m min_lambda [w_m f_m(lambda) - mu kappa_m lambda] + mu offset`` over ``mu >= 0`` by Newton's
     method on ``G(mu) = sum kappa_m lambda_m(mu) - offset`` inside a bracket. Every ``D(mu)`` is a lower bound of the minimum, so
     that the search ends early where one reaches ``level``.
 
@@ -43,14 +49,15 @@ def _dual(box: Array, which: Array, n: int, offset: float, level: float) -> tupl
     limit = math.inf
     start = -offset
     gain = 0.0
+    loose = False
     for i in range(n):
         theta, w, kappa = box[i, THETA], box[i, W], box[i, KAPPA]
         box[i, LAM] = theta
         start += kappa * theta
-        code, par, address = which[i, CODE], box[i, PAR], which[i, ADDRESS]
-        gain += kappa * kappa / w * scalar_gain(code, par, address, theta, 0.0, theta)
+        loose = loose or which[i, KIND] != DIVERGENCE
+        gain += kappa * kappa / w * number_gain(box, which, i, 0.0, theta)
         if kappa > 0.0 and box[i, CAP] == math.inf:
-            limit = min(limit, scalar_slope_limit(code, par, address, theta) * w / kappa)
+            limit = min(limit, number_slope_limit(box, which, i) * w / kappa)
     if start >= 0.0:
         return 0.0, 0.0, start
     low, high, growth = 0.0, limit, 2.0
@@ -65,6 +72,9 @@ def _dual(box: Array, which: Array, n: int, offset: float, level: float) -> tupl
             if value >= level:
                 return value, mu, g
         step = mu - g / gain if gain > 0.0 and g < math.inf else math.inf
+        # D lacks about g^2 / (2 gain). What a mixture costs is only needed to stop or not to stop, and any D is a lower bound
+        if loose and gain > 0.0 and g * g <= 2e-10 * gain:
+            break
         if abs(g) <= 4e-16 * scale or (abs(g) <= 1e-9 * scale and abs(step - mu) <= 1e-15 * mu):
             break
         if g > 0.0:
@@ -100,12 +110,11 @@ def _residual(box: Array, which: Array, n: int, mu: float, offset: float) -> tup
     gain = 0.0
     scale = abs(offset)
     for i in range(n):
-        theta, kappa = box[i, THETA], box[i, KAPPA]
-        code, par, address = which[i, CODE], box[i, PAR], which[i, ADDRESS]
+        kappa = box[i, KAPPA]
         slope = mu * kappa / box[i, W]
-        lam = scalar_step(code, par, address, theta, slope)
+        lam = number_step(box, which, i, slope)
         if lam < box[i, CAP]:
-            gain += kappa * kappa / box[i, W] * scalar_gain(code, par, address, theta, slope, lam)
+            gain += kappa * kappa / box[i, W] * number_gain(box, which, i, slope, lam)
         else:
             lam = box[i, CAP]
         if lam == math.inf:
@@ -118,12 +127,11 @@ def _residual(box: Array, which: Array, n: int, mu: float, offset: float) -> tup
 
 @kernel
 def _dual_value(box: Array, which: Array, n: int) -> float:
-    """``sum w_m KL(theta_m, lambda_m)`` at ``box[:, LAM]``."""
+    """``sum w_m f_m(lambda_m)`` at ``box[:, LAM]``."""
     total = 0.0
     for i in range(n):
         if box[i, LAM] != box[i, THETA]:
-            code, par, address = which[i, CODE], box[i, PAR], which[i, ADDRESS]
-            total += box[i, W] * scalar_kl(code, par, address, box[i, THETA], box[i, LAM])
+            total += box[i, W] * number_cost(box, which, i, box[i, LAM])
     return total
 
 
@@ -136,8 +144,7 @@ def _beyond(box: Array, which: Array, n: int, j: int, level: float) -> float:
     tangents, whose sum is piecewise linear: its smallest value bounds the interval from below. Intervals whose bound is not
     above what is known are halved. ``box[j, LAM]`` is left at the best ``x``.
     """
-    theta, w, kappa = box[j, THETA], box[j, W], box[j, KAPPA]
-    code, par, address = which[j, CODE], box[j, PAR], which[j, ADDRESS]
+    w, kappa = box[j, W], box[j, KAPPA]
     start = box[j, CAP]
     end = 0.0
     for i in range(n):
@@ -148,8 +155,8 @@ def _beyond(box: Array, which: Array, n: int, j: int, level: float) -> float:
         return math.inf
     # an explicit stack of intervals: x1, f1, g1, slope1, x2, f2, g2, slope2
     stack = np.empty((64, 8))
-    f1 = w * scalar_kl(code, par, address, theta, start)
-    f2 = w * scalar_kl(code, par, address, theta, end)
+    f1 = w * number_cost(box, which, j, start)
+    f2 = w * number_cost(box, which, j, end)
     g1, s1 = _others(box, which, n, j, start)
     upper, best_x = f2, end
     if f1 + g1 < upper:
@@ -168,7 +175,7 @@ def _beyond(box: Array, which: Array, n: int, j: int, level: float) -> float:
             lower = min(lower, bound)
             continue
         x = 0.5 * (x1 + x2) if x2 < 4.0 * x1 else math.sqrt(x1 * x2)
-        f = w * scalar_kl(code, par, address, theta, x)
+        f = w * number_cost(box, which, j, x)
         g, s = _others(box, which, n, j, x)
         if f + g < upper:
             upper, best_x = f + g, x
@@ -223,7 +230,7 @@ def linear_cost(box: Array, which: Array, n: int, level: float) -> float:
     """
     convex = True
     for i in range(n):
-        box[i, CAP] = scalar_inflection(which[i, CODE], box[i, PAR], which[i, ADDRESS], box[i, THETA])
+        box[i, CAP] = number_inflection(box, which, i)
         if box[i, KAPPA] > 0.0 and box[i, CAP] < math.inf:
             convex = False
     value, _, residual = _dual(box, which, n, 0.0, level if convex else math.inf)
@@ -236,9 +243,7 @@ def linear_cost(box: Array, which: Array, n: int, level: float) -> float:
     for j in range(n):
         if not (box[j, KAPPA] > 0.0 and box[j, CAP] < math.inf):
             continue
-        at_cap = box[j, W] * scalar_kl(
-            which[j, CODE], box[j, PAR], which[j, ADDRESS], box[j, THETA], box[j, CAP]
-        )
+        at_cap = box[j, W] * number_cost(box, which, j, box[j, CAP])
         if at_cap >= min(best, level):
             best = min(best, max(at_cap, level)) if best > level else best
             continue

@@ -20,9 +20,9 @@ from linkarms._jit import KERNEL_OPTIONS
 from linkarms.alternatives._angles import vector_pair
 from linkarms.alternatives._covariance import covariance_pair
 from linkarms.alternatives._gaussian import isotropic_bound, isotropic_cost, isotropic_solution
-from linkarms.alternatives._linear import COLUMNS, INT_COLUMNS
+from linkarms.alternatives._number import COLUMNS, INT_COLUMNS
 from linkarms.alternatives._scalar import scalar_pair, scalar_reach
-from linkarms.families._model import CovarianceModel, IsotropicModel, ScalarModel, VectorModel
+from linkarms.families._model import CovarianceModel, IsotropicModel, ScalarModel, UnknownModel, VectorModel
 from linkarms.families._vector import arm_reach
 
 __all__ = ["INT_SCRATCH", "SCRATCH", "fill_reach", "pair_cost", "pair_solution"]
@@ -110,12 +110,14 @@ def _vector_reach(model, theta, dist, w, inv, level, longer, shorter):
 _COST = {
     IsotropicModel: _isotropic_cost,
     CovarianceModel: _covariance_cost,
+    UnknownModel: _isotropic_cost,
     ScalarModel: _scalar_cost,
     VectorModel: _vector_cost,
 }
 _SOLUTION = {
     IsotropicModel: _isotropic_solution,
     CovarianceModel: _covariance_solution,
+    UnknownModel: _isotropic_solution,
     ScalarModel: _scalar_solution,
     VectorModel: _vector_solution,
 }
@@ -134,6 +136,7 @@ def _choose_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which):
 _REACH = {
     IsotropicModel: _gaussian_reach,
     CovarianceModel: _gaussian_reach,
+    UnknownModel: _gaussian_reach,
     ScalarModel: _scalar_reach,
     VectorModel: _vector_reach,
 }

@@ -154,5 +154,6 @@ def psi(weights: ArrayLike, parameters: ArrayLike, n_clusters: int, family: Fami
     k = check_n_clusters(n_clusters, len(theta))
     w = check_weights(weights, len(theta))
     families = resolve(family, len(theta), theta.shape[1])
+    families.require_known("psi")
     families.check_parameters(theta)
     return solve_psi(w, theta, k, families)

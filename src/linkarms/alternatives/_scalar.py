@@ -7,9 +7,25 @@ import math
 import numpy as np
 
 from linkarms._jit import Array, kernel
-from linkarms.alternatives._linear import ADDRESS, ARM, CODE, KAPPA, LAM, PAR, THETA, W, linear_cost
+from linkarms.alternatives._linear import linear_cost
+from linkarms.alternatives._number import ADDRESS, ARM, CODE, DIVERGENCE, KAPPA, KIND, LAM, PAR, THETA, W
 from linkarms.families._model import ScalarModel
 from linkarms.families._vector import kl_interval
+
+
+@kernel
+def load_constraint(
+    u: int, v: int, a: int, b: int, sign: float, sigma: float, box: Array, which: Array
+) -> int:
+    """Put the arms and the coefficients of ``sign (l_u - l_v) - sigma (l_a - l_b)`` into the work arrays; a shared arm is ``u = a``."""
+    which[0, ARM], box[0, KAPPA] = u, sign
+    which[1, ARM], box[1, KAPPA] = v, -sign
+    which[2, ARM], box[2, KAPPA] = b, sigma
+    if u == a:
+        box[0, KAPPA] -= sigma
+        return 3
+    which[3, ARM], box[3, KAPPA] = a, -sigma
+    return 4
 
 
 @kernel
@@ -25,20 +41,12 @@ def _load(
     box: Array,
     which: Array,
 ) -> int:
-    """Put the arms and the coefficients of ``sign (l_u - l_v) - sigma (l_a - l_b)`` into the work arrays."""
+    """Put the arms and the coefficients of the constraint into the work arrays."""
     sigma = 1.0 if theta[a, 0] >= theta[b, 0] else -1.0
-    which[0, ARM], box[0, KAPPA] = u, sign
-    which[1, ARM], box[1, KAPPA] = v, -sign
-    which[2, ARM], box[2, KAPPA] = b, sigma
-    n = 3
-    if u == a:
-        box[0, KAPPA] -= sigma
-    else:
-        which[3, ARM], box[3, KAPPA] = a, -sigma
-        n = 4
+    n = load_constraint(u, v, a, b, sign, sigma, box, which)
     for i in range(n):
         m = which[i, ARM]
-        which[i, CODE], which[i, ADDRESS] = model.codes[m, 0], model.address[m, 0]
+        which[i, CODE], which[i, ADDRESS], which[i, KIND] = model.codes[m, 0], model.address[m, 0], DIVERGENCE
         box[i, THETA], box[i, W], box[i, PAR] = theta[m, 0], w[m], model.pars[m, 0]
     return n
 

@@ -8,13 +8,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms.engine._kernels import CHOOSE, OBSERVE, REFRESH, RUN, Plan, Trials, engine_kernel, no_trials
+from linkarms.engine._kernels import (
+    CHECK,
+    CHOOSE,
+    OBSERVE,
+    REFRESH,
+    RUN,
+    WEIGH,
+    Plan,
+    Trials,
+    engine_kernel,
+    no_trials,
+)
 from linkarms.errors import CallbackError, InvalidInput
 from linkarms.families import ArmFamilies
+from linkarms.families._unknown import KNOWN
 from linkarms.sampling import SamplingRule, View
 from linkarms.sampling import _kernels as sampling_codes
-from linkarms.state import AMBIGUOUS, BASE, COSTS, EVIDENCE, READY, WITNESS, W, copy_state, new_state
-from linkarms.stopping import Paper, StoppingRule
+from linkarms.state import (
+    AMBIGUOUS,
+    BASE,
+    BLOCKER,
+    COSTS,
+    EVIDENCE,
+    READY,
+    SCALE,
+    STATISTIC,
+    WITNESS,
+    W,
+    copy_state,
+    new_state,
+)
+from linkarms.stopping import Anytime, Paper, StoppingRule
 from linkarms.stopping import _kernels as stopping_codes
 
 __all__ = ["Engine"]
@@ -51,19 +76,27 @@ class Engine:
         sampling.check(families, n_clusters)
         stopping.check(families)
         n_arms, d = families.model.codes.shape
-        self.state = new_state(n_arms, d)
+        anytime = stopping if isinstance(stopping, Anytime) else None
+        grid = anytime.grid(families) if anytime else np.zeros(0)
+        self.state = new_state(n_arms, d, len(grid))
+        self.state.blocker[SCALE] = len(grid) // 4
         self.state.vectors[W] = sampling.initial_weights(n_arms, rng)
         paper = stopping if isinstance(stopping, Paper) else None
+        unknown = int(families.model.address[0, 0]) if families.unknown_variance else KNOWN
+        if unknown and not anytime and stopping.code != stopping_codes.USER:
+            families.require_known(f"the stopping rule {stopping.name!r}")
         numbers = [
             sampling.number(delta),
             paper.epsilon if paper else 1.0,
             paper.log_volume(families) if paper else 0.0,
+            anytime.base(families) if anytime else 0.0,
         ]
         self.plan = Plan(
-            np.array([sampling.code, stopping.code, n_clusters], dtype=np.int64),
+            np.array([sampling.code, stopping.code, n_clusters, unknown], dtype=np.int64),
             np.array(numbers, dtype=np.float64),
             stopping.box(d),
             sampling.kernel_memory(n_arms, d),
+            grid,
         )
         self._nothing = (np.zeros(d), no_trials(n_arms, d))
 
@@ -100,8 +133,16 @@ class Engine:
     @property
     def witness(self) -> tuple[int, int, int, int] | None:
         """The least certain pair of pairs, by index."""
+        if self._anytime:
+            self.evidence()
+            u, v, a, b = (int(x) for x in self.state.blocker[BLOCKER:])
+            return None if u < 0 else (u, v, a, b)
         u, v, a, b = (int(x) for x in self.state.info[WITNESS:COSTS])
         return None if u < 0 else (u, v, a, b)
+
+    @property
+    def _anytime(self) -> bool:
+        return self.stopping.code == stopping_codes.ANYTIME
 
     def _call(self, task: int, arm: int = 0, statistic: NDArray[np.float64] | None = None) -> int:
         given = self._nothing[0] if statistic is None else statistic
@@ -164,7 +205,13 @@ class Engine:
             return 0.0
         if self.stopping.code == stopping_codes.USER:
             return float(self.stopping.statistic(self.view()))
-        return 0.0 if self.ambiguous else float(self.state.values[EVIDENCE])
+        if self.ambiguous:
+            return 0.0
+        if self._anytime:
+            self._call(WEIGH)
+            self.families.raise_pending()
+            return float(self.state.values[STATISTIC])
+        return float(self.state.values[EVIDENCE])
 
     def threshold(self, delta: float | None = None) -> float:
         """The level it has to reach; infinite before every arm has a sample."""
@@ -183,17 +230,30 @@ class Engine:
             return True
         if not self.ready or (self.ambiguous and not self.stopping.takes_ties):
             return False
+        if self._anytime:
+            level = self._trial_of(self.stopping.level(self.delta if delta is None else delta))
+            model, nothing = self.families.model, self._nothing[0]
+            stopped = bool(engine_kernel(model, self.state, self.plan, CHECK, 0, nothing, level, 0))
+            self.families.raise_pending()
+            return stopped
         evidence = self.evidence()
         return math.isfinite(evidence) and evidence >= self.threshold(delta)
+
+    def _trial_of(self, level: float) -> Trials:
+        """A trial with one level and no samples, to ask about it."""
+        return self._nothing[1]._replace(levels=np.array([level]))
 
     def to_dict(self) -> dict[str, Any]:
         """The state proper, as plain data."""
         state = self.state
+        moments = {"moments": state.moments.tolist()} if self.families.unknown_variance else {}
         return {
+            **moments,
             "counts": state.counts.tolist(),
             "pending": state.pending.tolist(),
             "means": state.means.tolist(),
             "weights": state.vectors[:2].tolist(),
+            "scale": int(state.blocker[SCALE]),
             "rng": self.rng.bit_generator.state,
         }
 
@@ -203,5 +263,8 @@ class Engine:
         for target, key in ((state.counts, "counts"), (state.pending, "pending"), (state.means, "means")):
             target[...] = np.array(data[key], dtype=target.dtype).reshape(target.shape)
         state.vectors[:2] = np.array(data["weights"], dtype=np.float64).reshape(2, -1)
+        state.blocker[SCALE] = data.get("scale", 0)
+        if "moments" in data:
+            state.moments[...] = np.array(data["moments"], dtype=np.float64)
         self.rng.bit_generator.state = data["rng"]
         self.refresh()

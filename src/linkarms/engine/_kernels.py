@@ -14,15 +14,33 @@ from numpy.typing import NDArray
 from linkarms._jit import Array, inlined, kernel
 from linkarms.alternatives._bottleneck import psi_kernel
 from linkarms.families._model import Model
+from linkarms.families._unknown import KNOWN, precision, update_moments
 from linkarms.families._vector import arm_estimate
 from linkarms.linkage import fill_distances, single_linkage_kernel
 from linkarms.sampling._boc_kernels import boc_penalty
-from linkarms.sampling._kernels import EBC, choose_kernel, ebc_step
-from linkarms.state import AMBIGUOUS, BASE, COSTS, EVIDENCE, KL, PENALTY, READY, WEIGHTS, WITNESS, State, T
-from linkarms.stopping._kernels import BOC, PAPER, paper_penalty
+from linkarms.sampling._kernels import EBC, choose_kernel, ebc_step, evidence_weight
+from linkarms.state import (
+    AMBIGUOUS,
+    BASE,
+    COSTS,
+    EVIDENCE,
+    KL,
+    PENALTY,
+    PRECISION,
+    READY,
+    SCALE,
+    STATISTIC,
+    WEIGHTS,
+    WITNESS,
+    State,
+    T,
+)
+from linkarms.stopping._kernels import ANYTIME, BOC, PAPER, paper_penalty
+from linkarms.stopping._statistic import blocked, fill_statistic, likeliest_scale
+from linkarms.stopping._tables import fill_tables
 
 # what `engine_kernel` is asked to do
-OBSERVE, CHOOSE, REFRESH, RUN = range(4)
+OBSERVE, CHOOSE, REFRESH, CHECK, WEIGH, RUN = range(6)
 # what it answers after `RUN`
 STOPPED, BUDGET, NEED_SAMPLES = range(3)
 
@@ -32,20 +50,24 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
-    codes : ndarray of int64, shape (3,)
-        Sampling rule, stopping rule, K.
-    numbers : ndarray, shape (3,)
-        `SamplingRule.number` (EBC's step, say), epsilon, ``log |Theta|``.
+    codes : ndarray of int64, shape (4,)
+        Sampling rule, stopping rule, K, whether the variances are unknown (`linkarms.families._unknown`).
+    numbers : ndarray, shape (4,)
+        `SamplingRule.number` (EBC's step, say), epsilon, ``log |Theta|``, and what the threshold has besides the arms' parts and
+        ``log(1/delta)``.
     box : ndarray, shape (d, 2)
         Bounds of the estimates.
     memory : ndarray
         What a sampling rule's kernel keeps; empty for most.
+    grid : ndarray, shape (J,)
+        The values of ``c`` of the anytime rule; empty for others.
     """
 
     codes: NDArray[np.int64]
     numbers: NDArray[np.float64]
     box: NDArray[np.float64]
     memory: NDArray[np.float64]
+    grid: NDArray[np.float64]
 
 
 class Trials(NamedTuple):
@@ -84,16 +106,26 @@ def no_trials(n_arms: int, n_features: int) -> Trials:
 
 
 @inlined
+def prior_samples(state: State, plan: Plan) -> float:
+    """The ``c`` by which arms are chosen: that of the anytime rule's scale, 0 under other rules."""
+    return plan.grid[state.blocker[SCALE]] if plan.codes[1] == ANYTIME else 0.0
+
+
+@inlined
 def _bring_arm_up_to_date(model: Model, state: State, plan: Plan, m: int) -> None:
     """Estimate, distances and penalty of arm ``m`` from its count and mean."""
     arm_estimate(model, m, state.means[m], plan.box, state.theta[m])
     fill_distances(state.theta, m, state.dist)
+    if plan.codes[3] != KNOWN:
+        state.vectors[PRECISION, m] = precision(plan.codes[3], state.counts[m], state.moments, m)
     if plan.codes[1] == PAPER:
         state.vectors[PENALTY, m] = paper_penalty(
             model, m, state.theta[m], state.counts[m], plan.numbers[1], plan.numbers[2]
         )
     elif plan.codes[1] == BOC:
         state.vectors[PENALTY, m] = boc_penalty(state.counts[m], state.theta.shape[1])
+    elif plan.codes[1] == ANYTIME:
+        fill_tables(model, m, state.counts[m], state.means[m], state.theta[m], plan.grid, state.tables)
 
 
 @inlined
@@ -112,10 +144,12 @@ def _weigh_evidence(model: Model, state: State, plan: Plan) -> None:
     """``Z(t) = psi(N, estimates)``, ``lambda*``, the witness, and the threshold without ``log(1/delta)``."""
     if state.info[READY] == 0:
         return
-    base = 0.0
+    base = plan.numbers[3]
+    c = prior_samples(state, plan)
     for m in range(state.counts.shape[0]):
-        state.vectors[WEIGHTS, m] = state.counts[m]
+        state.vectors[WEIGHTS, m] = evidence_weight(state.counts[m], c) * state.vectors[PRECISION, m]
         base += state.vectors[PENALTY, m]
+    state.values[STATISTIC] = math.nan
     state.values[EVIDENCE] = psi_kernel(
         model,
         state.theta,
@@ -145,6 +179,16 @@ def _refresh(model: Model, state: State, plan: Plan) -> None:
 @inlined
 def _observe(model: Model, state: State, plan: Plan, m: int, statistic: Array) -> None:
     """Take in one sample of arm ``m`` (Algorithm 1, lines 9 to 14)."""
+    t = state.info[T]
+    # four times at each doubling of the samples: a new scale makes everything that is kept of psi void
+    if (
+        plan.codes[1] == ANYTIME
+        and state.info[READY] == 1
+        and int(4.0 * math.log2(t)) < int(4.0 * math.log2(t + 1))
+    ):
+        state.blocker[SCALE] = likeliest_scale(model, state, plan.grid)
+    if plan.codes[3] != KNOWN:
+        update_moments(plan.codes[3], state.counts, state.means, state.moments, m, statistic)
     state.counts[m] += 1
     state.info[T] += 1
     for i in range(statistic.shape[0]):
@@ -157,6 +201,13 @@ def _observe(model: Model, state: State, plan: Plan, m: int, statistic: Array) -
 
 
 @inlined
+def _settle(model: Model, state: State, plan: Plan, level: float) -> None:
+    """The statistic of the anytime rule, unless it is known to be below ``level``."""
+    if math.isnan(state.values[STATISTIC]) and not blocked(model, state, plan.grid, level):
+        fill_statistic(model, state, plan.grid, plan.codes[2])
+
+
+@inlined
 def _run(model: Model, state: State, plan: Plan, trials: Trials, max_samples: int) -> int:
     """Go on with a trial until every level is reached, the budget is used up, or an arm's block of samples is."""
     samples, used = trials.samples, trials.used
@@ -164,10 +215,18 @@ def _run(model: Model, state: State, plan: Plan, trials: Trials, max_samples: in
     while True:
         if state.info[READY] == 1 and state.info[AMBIGUOUS] == 0 and math.isfinite(state.values[EVIDENCE]):
             waiting = False
+            evidence = state.values[EVIDENCE]
+            if plan.codes[1] == ANYTIME:
+                lowest = math.inf
+                for j in range(levels.shape[0]):
+                    if stopped_at[j] < 0:
+                        lowest = min(lowest, levels[j])
+                _settle(model, state, plan, state.values[BASE] + lowest)
+                evidence = state.values[STATISTIC]
             for j in range(levels.shape[0]):
                 if stopped_at[j] >= 0:
                     continue
-                if state.values[EVIDENCE] - state.values[BASE] >= levels[j]:
+                if evidence - state.values[BASE] >= levels[j]:
                     stopped_at[j] = state.info[T]
                     trials.stopped_labels[j] = state.labels
                 else:
@@ -176,7 +235,15 @@ def _run(model: Model, state: State, plan: Plan, trials: Trials, max_samples: in
                 return STOPPED
         if state.info[T] >= max_samples:
             return BUDGET
-        m = choose_kernel(model, state, plan.codes[0], plan.codes[2], plan.numbers[0], plan.memory)
+        m = choose_kernel(
+            model,
+            state,
+            plan.codes[0],
+            plan.codes[2],
+            plan.numbers[0],
+            plan.memory,
+            prior_samples(state, plan),
+        )
         if used[m] >= samples.shape[1]:
             return NEED_SAMPLES
         _observe(model, state, plan, m, samples[m, used[m]])
@@ -205,8 +272,23 @@ def engine_kernel(
         _observe(model, state, plan, arm, statistic)
         return 0
     if task == CHOOSE:
-        return choose_kernel(model, state, plan.codes[0], plan.codes[2], plan.numbers[0], plan.memory)
+        return choose_kernel(
+            model,
+            state,
+            plan.codes[0],
+            plan.codes[2],
+            plan.numbers[0],
+            plan.memory,
+            prior_samples(state, plan),
+        )
     if task == REFRESH:
         _refresh(model, state, plan)
         return 0
+    if task == WEIGH:
+        if math.isnan(state.values[STATISTIC]):
+            fill_statistic(model, state, plan.grid, plan.codes[2])
+        return 0
+    if task == CHECK:
+        _settle(model, state, plan, state.values[BASE] + trials.levels[0])
+        return 1 if state.values[STATISTIC] - state.values[BASE] >= trials.levels[0] else 0
     return _run(model, state, plan, trials, max_samples)

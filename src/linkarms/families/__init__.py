@@ -11,6 +11,7 @@ from linkarms.families._gamma import Exponential, Gamma
 from linkarms.families._gaussian import Bounded, Gaussian, bounded
 from linkarms.families._product import Product
 from linkarms.families._resolve import ArmFamilies, FamilyLike, from_dict, resolve
+from linkarms.families._unknown import UnknownVariance
 
 __all__ = [
     "ArmFamilies",
@@ -25,6 +26,7 @@ __all__ = [
     "Poisson",
     "Product",
     "ScalarFamily",
+    "UnknownVariance",
     "bounded",
     "check_family",
     "from_dict",

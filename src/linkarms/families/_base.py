@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class Row:
-    """One arm's line of a model: codes and known parameters of its coordinates, covariance, callbacks."""
+    """One arm's line of a model: codes and known parameters of its coordinates, covariance, callbacks, whether the variance is unknown."""
 
     def __init__(
         self,
@@ -28,11 +28,13 @@ class Row:
         pars: Sequence[float],
         covariance: Array | None = None,
         callbacks: Sequence[CallbackTable | None] = (),
+        unknown: int = 0,
     ) -> None:
         self.codes = list(codes)
         self.pars = list(pars)
         self.covariance = covariance
         self.callbacks = list(callbacks) or [None] * len(self.codes)
+        self.unknown = unknown
 
 
 class Family(ABC):
@@ -245,9 +247,12 @@ class ScalarFamily(Family):
 
     def row(self, n_features: int) -> Row:
         """The family as addresses of its functions; compiled once and kept with the object."""
+        from linkarms.families._prior import HALF_LINE, LINE, UNIT
         from linkarms.families._scalar import USER
 
-        return Row([USER], [1.0], callbacks=[self._callbacks()])
+        low, high = self.domain
+        place = LINE if low < 0.0 else UNIT if high <= 1.0 else HALF_LINE
+        return Row([USER], [float(place)], callbacks=[self._callbacks()])
 
     def _callbacks(self) -> CallbackTable:
         kept: CallbackTable | None = self.__dict__.get("_compiled_callbacks")

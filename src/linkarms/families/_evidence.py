@@ -12,7 +12,7 @@ import math
 
 from linkarms._jit import Array, kernel
 from linkarms.families._model import CATEGORICAL, COVARIANCE, Model
-from linkarms.families._scalar import BERNOULLI, GAMMA_MEAN, GAMMA_RATE, GAUSSIAN, POISSON
+from linkarms.families._scalar import BERNOULLI, GAMMA_MEAN, GAMMA_RATE, GAUSSIAN, POISSON, phi
 
 __all__ = ["arm_log_evidence", "scalar_log_evidence"]
 
@@ -22,6 +22,8 @@ def _count_evidence(s: float, m: float, c: float) -> float:
     """``s log(1/m) + lgamma(s + c m) - lgamma(c m)``: the part of one category, seen ``s`` times, of probability ``m``."""
     if s <= 0.0:
         return 0.0
+    if s == 1.0:
+        return math.log(c)  # whatever m is, and so in the limit m = 0
     if m <= 0.0:
         return math.inf
     return math.lgamma(s + c * m) - math.lgamma(c * m) - s * math.log(m)
@@ -55,17 +57,16 @@ def scalar_log_evidence(code: int, par: float, n: float, mean: float, lam: float
             + math.lgamma(par * n + k + 1.0)
             - math.lgamma(k + 1.0)
         )
+    if code in (BERNOULLI, POISSON):
+        total = math.floor(total + 0.5)  # a count, whatever rounding has done to the mean
     if code == BERNOULLI:
         both = _count_evidence(total, lam, c) + _count_evidence(n - total, 1.0 - lam, c)
         return both - math.lgamma(n + c) + math.lgamma(c)
     if code == POISSON:
-        if lam <= 0.0:
-            return math.inf if total > 0.0 else 0.0
-        shape = c * lam
-        value = n * lam + shape * math.log(c) - (shape + total) * math.log(c + n)
-        if total > 0.0:
-            value += math.lgamma(shape + total) - math.lgamma(shape) - total * math.log(lam)
-        return value
+        if lam < 0.0:
+            return math.inf
+        # c lam phi(n/c) = n lam - c lam log(1 + n/c), without cancellation
+        return c * lam * phi(n / c) - total * math.log(c + n) + _count_evidence(total, lam, c)
     return math.nan
 
 
@@ -84,7 +85,7 @@ def arm_log_evidence(model: Model, m: int, n: float, mean: Array, lam: Array, c:
     if model.codes[m, 0] == CATEGORICAL:  # Dirichlet(c lam)
         total = math.lgamma(c) - math.lgamma(n + c)
         for i in range(d):
-            total += _count_evidence(n * mean[i], lam[i], c)
+            total += _count_evidence(math.floor(n * mean[i] + 0.5), lam[i], c)
         return total
     total = 0.0
     for i in range(d):

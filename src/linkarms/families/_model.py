@@ -14,6 +14,7 @@ __all__ = [
     "IsotropicModel",
     "Model",
     "ScalarModel",
+    "UnknownModel",
     "VectorModel",
 ]
 
@@ -24,7 +25,7 @@ COVARIANCE, CATEGORICAL = -1, -2
 class IsotropicModel(NamedTuple):
     """Gaussian arms in any dimension, each with one variance for all directions: closed forms.
 
-    The four models have the same fields and differ in how the pair problem is solved: kernels choose by their type, so
+    The models have the same fields and differ in how the pair problem is solved: kernels choose by their type, so
     that a Gaussian run compiles nothing of the others.
 
     Attributes
@@ -77,4 +78,14 @@ class VectorModel(NamedTuple):
     address: NDArray[np.int64]
 
 
-Model: TypeAlias = IsotropicModel | CovarianceModel | ScalarModel | VectorModel
+class UnknownModel(NamedTuple):
+    """Gaussian arms of unknown variance: unit ones to psi, Student's t to the evidence. ``address[m, 0]`` says whether they share it."""
+
+    codes: NDArray[np.int64]
+    pars: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+    precision: NDArray[np.float64]
+    address: NDArray[np.int64]
+
+
+Model: TypeAlias = IsotropicModel | CovarianceModel | ScalarModel | VectorModel | UnknownModel

@@ -21,17 +21,30 @@ from linkarms.families._model import (
     IsotropicModel,
     Model,
     ScalarModel,
+    UnknownModel,
     VectorModel,
 )
 from linkarms.families._product import Product
 from linkarms.families._scalar import GAUSSIAN
+from linkarms.families._unknown import UnknownVariance
 
 __all__ = ["ArmFamilies", "FamilyLike", "from_dict", "one_arm", "resolve"]
 
 FamilyLike = str | Family | Sequence[str | Family]
 
 _SHIPPED: dict[str, type[Family]] = {
-    cls.name: cls for cls in (Gaussian, Bounded, Exponential, Gamma, Bernoulli, Poisson, Categorical, Product)
+    cls.name: cls
+    for cls in (
+        Gaussian,
+        UnknownVariance,
+        Bounded,
+        Exponential,
+        Gamma,
+        Bernoulli,
+        Poisson,
+        Categorical,
+        Product,
+    )
 }
 _NEEDS = {"gamma": "Gamma(shape=...)", "bounded": "bounded(low, high)", "product": "Product([...])"}
 
@@ -79,6 +92,15 @@ class ArmFamilies:
                 ]
             )
             precision = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
+        unknown = np.array([rows[id(f)].unknown for f in self.families])
+        if np.any(unknown != unknown[0]):
+            raise InvalidInput(
+                "arms of unknown variance cannot be mixed with others, nor arms that share one with arms that do not; "
+                "give all arms one kind"
+            )
+        if unknown[0]:
+            address[:, 0] = unknown
+            return UnknownModel(codes, pars, covariance, precision, address)
         one_variance = np.all(codes == GAUSSIAN, axis=1) & np.all(pars == pars[:, :1], axis=1)
         model_type: type[Model]
         if np.all(one_variance):
@@ -99,6 +121,19 @@ class ArmFamilies:
     def has_callbacks(self) -> bool:
         """Some arm's family is a user's own."""
         return bool(self._tables)
+
+    @property
+    def unknown_variance(self) -> bool:
+        """The arms are Gaussian with a variance that nobody knows."""
+        return isinstance(self.model, UnknownModel)
+
+    def require_known(self, what: str) -> None:
+        """Raise `InvalidInput` where the variance is unknown: ``what`` needs it."""
+        if self.unknown_variance:
+            raise InvalidInput(
+                f"{what} needs a known variance and the family is {self.families[0].name!r}; give "
+                "linkarms.families.Gaussian(covariance) with your best guess"
+            )
 
     def raise_pending(self) -> None:
         """Raise the first exception of a user's own functions inside a kernel, and forget the others."""

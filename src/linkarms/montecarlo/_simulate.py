@@ -35,7 +35,7 @@ def simulate(
     problem: Problem,
     rules: Rules = "ebc-h",
     *,
-    stopping: StoppingRule | str | None = ...,  # type: ignore[assignment]
+    stopping: StoppingRule | str | None = "anytime",
     deltas: Sequence[float] = (0.05,),
     trials: int = 100,
     seed: int = 0,

@@ -12,7 +12,7 @@ from linkarms.families._model import Model
 from linkarms.sampling._atboc_kernel import atboc_choice
 from linkarms.sampling._boc_kernels import lucb_choice
 from linkarms.sampling._simplex import project_simplex
-from linkarms.state import COSTS, KL, READY, W_SUM, WITNESS, State, T, W
+from linkarms.state import COSTS, KL, PRECISION, READY, W_SUM, WITNESS, State, T, W
 
 #: Integer codes of the sampling rules; `USER` rules are asked in Python.
 USER, EBC, EBC_H, ROUND_ROBIN, LUCBBOC, ATBOC = range(6)
@@ -28,13 +28,20 @@ def _fewest(n: Array) -> int:
 
 
 @inlined
+def evidence_weight(n: int, c: float) -> float:
+    """``n^2 / (n + c)``: what ``n`` samples weigh in evidence whose prior weighs as much as ``c``; ``n`` itself where ``c = 0``."""
+    return n / (n + c) * n
+
+
+@inlined
 def choose_kernel(
-    model: Model, state: State, rule: int, n_clusters: int, number: float, memory: Array
+    model: Model, state: State, rule: int, n_clusters: int, number: float, memory: Array, c: float
 ) -> int:
     """The next arm: forced exploration first, then the rule. Ties break by index.
 
-    ``number`` and ``memory`` are those of the `SamplingRule`. Pending pulls count as pulls here. Where every KL is zero (the estimates
-    are on the edge to another partition), EBC-H pulls the least sampled arm of the witness.
+    ``number`` and ``memory`` are those of the `SamplingRule`; psi is taken at `evidence_weight` with ``c``. Pending pulls count as
+    pulls here. Where every KL is zero (the estimates are on the edge to another partition), EBC-H pulls the least sampled arm of the
+    witness.
     """
     n_arms = state.counts.shape[0]
     n = state.counts + state.pending
@@ -62,11 +69,14 @@ def choose_kernel(
         kl = np.empty(n_arms)
         witness = np.empty(4, dtype=np.int64)
         lam = np.empty_like(state.theta)
+        weights = np.empty(n_arms)
+        for m in range(n_arms):
+            weights[m] = evidence_weight(n[m], c) * state.vectors[PRECISION, m]
         psi_kernel(
             model,
             state.theta,
             state.dist,
-            n.astype(np.float64),
+            weights,
             state.labels,
             n_clusters,
             lam,

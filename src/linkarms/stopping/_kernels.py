@@ -9,7 +9,7 @@ from linkarms.families._model import Model
 from linkarms.families._vector import arm_fisher, arm_shift_kl, chart_dimension
 
 #: Integer codes of the stopping rules; `USER` rules are asked in Python. `LEVEL` is the evidence alone: its arms have no penalties.
-USER, PAPER, LEVEL, BOC = range(4)
+USER, PAPER, LEVEL, BOC, ANYTIME = range(5)
 
 
 @kernel

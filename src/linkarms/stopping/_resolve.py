@@ -6,6 +6,7 @@ from typing import Any
 
 from linkarms.errors import InvalidInput
 from linkarms.sampling import SamplingRule
+from linkarms.stopping._anytime import Anytime
 from linkarms.stopping._base import StoppingRule
 from linkarms.stopping._boc import BOC
 from linkarms.stopping._maxgap import MaxGap
@@ -14,17 +15,17 @@ from linkarms.stopping._size import SampleSize
 
 __all__ = ["resolve_stopping", "stopping_from_dict"]
 
-_CHOICES = "linkarms.stopping.Paper(theta=(low, high), epsilon=0.01), or an instance of your own StoppingRule"
+_CHOICES = "'anytime', linkarms.stopping.Paper(theta=(low, high), epsilon=0.01), or an instance of your own StoppingRule"
 
-_SHIPPED: dict[str, type[StoppingRule]] = {cls.name: cls for cls in (Paper, BOC, MaxGap, SampleSize)}
+_SHIPPED: dict[str, type[StoppingRule]] = {cls.name: cls for cls in (Anytime, Paper, BOC, MaxGap, SampleSize)}
 
 
 def resolve_stopping(rule: Any, sampling: SamplingRule | None = None) -> StoppingRule:
     """The rule itself, or with None the own stop of ``sampling``; an error that names the choices where there is none."""
     if isinstance(rule, StoppingRule):
         return rule
-    if rule is ...:
-        raise InvalidInput(f"stopping is missing; choose one: {_CHOICES}")
+    if rule == "anytime":
+        return Anytime()
     if rule == "paper":
         raise InvalidInput(
             "stopping='paper' needs the parameter space; give linkarms.stopping.Paper(theta=(low, high))"

@@ -1,0 +1,75 @@
+"""The tables of the docs from the results of ``python -m evidence.anytime``."""
+
+import numpy as np
+
+import linkarms as la
+
+#: Where the design says what the rule has to reach, and what the paper's rule takes at its best epsilon.
+GOALS = {"synthetic 1": (360, 425, 540), "twenty arms": (760, None, None)}
+PAPER = {"synthetic 1": (1179, 1229, 1327), "twenty arms": (14504, 14564, 14670)}
+
+
+def mean(data, name):
+    times = np.array(data[name]["times"], dtype=float)
+    return times.mean(0), times.std(0, ddof=1) / np.sqrt(len(times))
+
+
+def with_error(value, error):
+    return f"{value:.0f} ± {error:.0f}"
+
+
+def tables(data):
+    """All tables, as Markdown."""
+    parts = [times(data), scales(data), slopes(data), sampling(data)]
+    return "\n\n".join(parts)
+
+
+def times(data):
+    lines = ["| instance | rule | delta = 0.1 | 0.01 | 1e-4 |", "|---|---|---|---|---|"]
+    for name, paper in PAPER.items():
+        lines.append(f"| {name} | paper, best epsilon | " + " | ".join(str(x) for x in paper) + " |")
+        cells = [with_error(m, e) for m, e in zip(*mean(data, f"times/{name}"), strict=True)]
+        lines.append("| | **anytime** | " + " | ".join(cells) + " |")
+    cells = [with_error(m, e) for m, e in zip(*mean(data, "times/synthetic 1, EBC"), strict=True)]
+    lines.append("| synthetic 1, EBC | anytime | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def scales(data):
+    names = sorted({n.split("/")[3] for n in data if n.startswith("scales/")} - {"grid"}, key=float)
+    lines = [
+        "| instance | means times | grid | best single c | "
+        + " | ".join(f"c = {n}" for n in names)
+        + " | ratio |"
+    ]
+    lines.append("|" + "---|" * (len(names) + 5))
+    for name in PAPER:
+        for scale in ("0.1", "1", "10"):
+            grid = mean(data, f"scales/{name}/{scale}/grid")[0][0]
+            single = {n: mean(data, f"scales/{name}/{scale}/{n}")[0][0] for n in names}
+            best = min(single, key=single.get)
+            cells = " | ".join(f"{single[n]:.0f}" for n in names)
+            lines.append(f"| {name} | {scale} | {grid:.0f} | {best} | {cells} | {grid / single[best]:.2f} |")
+    return "\n".join(lines)
+
+
+def slopes(data):
+    bound = la.lower_bound(la.problems.synthetic1().parameters, n_clusters=3)
+    lines = ["| rule | from 50 to 100 | to 200 | to 400 | to 700 | T* |", "|---|---|---|---|---|---|"]
+    levels = np.array([50.0, 100.0, 200.0, 400.0, 700.0])
+    for rule in ("ebc-h", "ebc"):
+        m, _ = mean(data, f"slopes/synthetic 1/{rule}")
+        cells = " | ".join(f"{x:.2f}" for x in np.diff(m) / np.diff(levels))
+        lines.append(f"| {rule} | {cells} | {bound.lower:.3f} |")
+    return "\n".join(lines)
+
+
+def sampling(data):
+    from evidence._anytime_rules import RULES
+    from evidence.anytime import INSTANCES
+
+    lines = ["| instance | " + " | ".join(RULES) + " |", "|" + "---|" * (len(RULES) + 1)]
+    for name in INSTANCES:
+        cells = [with_error(*(x[0] for x in mean(data, f"sampling/{name}/{rule}"))) for rule in RULES]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)

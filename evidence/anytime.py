@@ -1,0 +1,128 @@
+"""How soon the anytime rule stops: ``python -m evidence.anytime``.
+
+Four experiments, all with fixed seeds; trial ``i`` has the seed (SEED, i). The stopping times of all trials are kept, so that the
+suite can compute some of them again. ``python -m evidence.anytime --table`` prints the tables of the docs.
+
+``times``     mean stopping times on the instances of the design, at three deltas, beside the paper's rule
+``scales``    the same instances with all means times 0.1 and 10: the grid of c against single values of it
+``slopes``    the rise of the mean stopping time with log(1/delta), beside T*
+``sampling``  EBC-H and EBC that look at psi at the weights of the evidence, and at the numbers of samples, on ten instances
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+import linkarms as la
+from evidence._anytime_rules import RULES
+from evidence._store import Store
+from linkarms.montecarlo._trial import run_trial
+
+SEED = 20265
+COMMAND = "python -m evidence.anytime"
+HERE = Path(__file__)
+DELTAS = (0.1, 0.01, 1e-4)
+CENTRES = (0.2, 1.0, 5.0, 25.0, 125.0, 625.0, 3125.0)
+
+
+def twenty(scale=1.0):
+    """M = 20, K = 10, d = 5: means ``2.5 i + {0, 0.5}`` in every coordinate."""
+    x = scale * np.array([2.5 * i + e for i in range(10) for e in (0.0, 0.5)])
+    return la.Problem(np.tile(x[:, None], (1, 5)), n_clusters=10)
+
+
+def synthetic1(scale=1.0):
+    return la.Problem(la.problems.synthetic1().parameters * scale, n_clusters=3)
+
+
+#: Ten instances for the comparison of sampling rules.
+INSTANCES = {
+    "synthetic 1": synthetic1,
+    "synthetic 2": la.problems.synthetic2,
+    "twenty arms": twenty,
+    "five in a row": lambda: la.Problem([0, 0.8, 1.6, 2.9, 3.6], n_clusters=2),
+    "a chain of five": lambda: la.Problem([0, 0.5, 1, 1.5, 2, 3.4, 3.9, 4.4], n_clusters=2),
+    "threes in the plane": lambda: la.Problem(
+        [[0, 0], [0.6, 0], [0, 0.6], [2, 2], [2.6, 2], [2, 2.6]], n_clusters=2
+    ),
+    "unequal gaps": lambda: la.Problem([0, 0.1, 1, 1.05, 4], n_clusters=3),
+    "unequal variances": lambda: la.Problem(
+        [0, 0.6, 2.5, 3.0, 6.0],
+        n_clusters=3,
+        family=[la.families.Gaussian(v) for v in (0.2, 1.0, 3.0, 0.5, 1.0)],
+    ),
+    "Bernoulli": lambda: la.Problem([0.1, 0.2, 0.55, 0.65], n_clusters=2, family="bernoulli"),
+    "Poisson": lambda: la.Problem([1, 1.5, 4, 4.7, 9], n_clusters=3, family="poisson"),
+}
+
+
+def experiments():
+    """name -> (problem, sampling rule, stopping rule, deltas, trials)."""
+    found = {}
+    for name, make, trials in (("synthetic 1", synthetic1, 1000), ("twenty arms", twenty, 300)):
+        found[f"times/{name}"] = (make(), "ebc-h", la.stopping.Anytime(), DELTAS, trials)
+    found["times/synthetic 1, EBC"] = (synthetic1(), "ebc", la.stopping.Anytime(), DELTAS, 300)
+    for name, make in (("synthetic 1", synthetic1), ("twenty arms", twenty)):
+        for scale, trials in ((0.1, 24), (1.0, 100), (10.0, 400)):
+            for c in (None, *CENTRES):
+                found[f"scales/{name}/{scale:g}/{'grid' if c is None else f'{c:g}'}"] = (
+                    make(scale),
+                    "ebc-h",
+                    la.stopping.Anytime(c),
+                    (0.1,),
+                    trials,
+                )
+    levels = tuple(float(np.exp(-x)) for x in (50.0, 100.0, 200.0, 400.0, 700.0))
+    for rule in ("ebc-h", "ebc"):
+        found[f"slopes/synthetic 1/{rule}"] = (synthetic1(), rule, la.stopping.Anytime(), levels, 100)
+    for name, make in INSTANCES.items():
+        for rule in RULES:
+            found[f"sampling/{name}/{rule}"] = (make(), RULES[rule], la.stopping.Anytime(), DELTAS, 60)
+    return found
+
+
+def run(name, trials):
+    """Stopping times (one row a trial, one column a delta) and the number of errors."""
+    problem, sampling, stopping, deltas, _ = experiments()[name]
+    rule = la.sampling.resolve_sampling(sampling() if callable(sampling) else sampling)
+    rows, wrong = [], 0
+    for i in trials:
+        trial = run_trial(
+            problem, rule, stopping, deltas, np.random.SeedSequence(SEED, spawn_key=(i,)), 10**6
+        )
+        rows.append([int(x) for x in trial.stopped_at])
+        wrong += int(trial.wrong.sum())
+    return rows, wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("only", nargs="*", help="times, scales, slopes, sampling; all by default")
+    parser.add_argument("--table", action="store_true", help="print the tables of the docs")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin nothing new after so long")
+    args = parser.parse_args()
+    store = Store(HERE.with_suffix(".json"), COMMAND)
+    if args.table:
+        from evidence._anytime_tables import tables
+
+        print(tables(store.data))
+        return
+    start = time.monotonic()
+    for name, (*_, trials) in experiments().items():
+        if args.only and name.split("/")[0] not in args.only:
+            continue
+        entry = store.data.setdefault(name, {"times": [], "errors": 0})
+        while len(entry["times"]) < trials and time.monotonic() - start < args.seconds:
+            done = len(entry["times"])
+            rows, wrong = run(name, range(done, min(done + 20, trials)))
+            entry["times"] += rows
+            entry["errors"] += wrong
+            store.save()
+        mean = np.mean(entry["times"], axis=0).round(1).tolist() if entry["times"] else []
+        print(f"{name}: {len(entry['times'])} trials, mean {mean}, {entry['errors']} errors", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""The anytime rule: no Theta, no epsilon, and a promise that holds whatever chose the arms and the moment to stop."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms.families import ArmFamilies
+from linkarms.sampling import View
+from linkarms.stopping import _kernels
+from linkarms.stopping._base import StoppingRule
+from linkarms.stopping._tables import PRIOR, UNIVERSAL, evidence_kind
+
+__all__ = ["Anytime"]
+
+#: The weights of the prior, in samples: the best is about ``5 (sigma/gap)^2``, so these serve gaps from a fiftieth of sigma to five of it.
+GRID = tuple(0.2 * 5.0**j for j in range(8))
+
+
+class Anytime(StoppingRule):
+    """Stop when the evidence against every other partition is ``log(n / delta)``, ``n`` the number of sets of 3 or 4 arms.
+
+    The default rule. It needs neither a parameter space nor an epsilon, pays for the three or four arms that a mistake would involve
+    instead of for all, and is proved in docs/anytime.md.
+
+    Parameters
+    ----------
+    c : float, sequence of float or None
+        How many samples the priors of the evidence weigh. By default a grid of eight, from which the rule takes the best for each set
+        of arms, so that nobody has to know the scale of the gaps; it costs ``log 8``. A single number saves that.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.cluster(la.problems.synthetic1(), 3, delta=0.05, seed=1).labels.tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+
+    name = "anytime"
+    code = _kernels.ANYTIME
+
+    def __init__(self, c: float | tuple[float, ...] | list[float] | None = None) -> None:
+        self._c = c
+        self._grid = np.atleast_1d(np.array(GRID if c is None else c, dtype=np.float64))
+
+    def grid(self, families: ArmFamilies) -> NDArray[np.float64]:
+        """The values of ``c``; a single one where no arm's evidence has a ``c``."""
+        kinds = {int(evidence_kind(families.model, m)) for m in range(len(families.families))}
+        return self._grid if kinds - {PRIOR, UNIVERSAL} else self._grid[:1]
+
+    def base(self, families: ArmFamilies) -> float:
+        """The threshold without ``log(1/delta)``: ``log n + log J``."""
+        m = len(families.families)
+        return math.log(max(math.comb(m, 3) + math.comb(m, 4), 1)) + math.log(len(self.grid(families)))
+
+    def threshold(self, view: View, delta: float) -> float:
+        """``log(n / delta) + log J``."""
+        return self.base(view.families) - math.log(delta)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name, and the grid where it was given."""
+        return {"name": self.name} if self._c is None else {"name": self.name, "c": self._grid.tolist()}
+
+    def __repr__(self) -> str:
+        return "Anytime()" if self._c is None else f"Anytime(c={self._grid.tolist()})"

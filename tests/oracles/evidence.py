@@ -1,0 +1,109 @@
+"""The anytime rule's statistic the slow way: printed formulas, SLSQP for one pair of pairs, every split of every cluster."""
+
+import itertools
+import math
+
+import numpy as np
+from scipy import optimize
+from scipy.special import gammaln as lg
+
+
+def arm_evidence(family, n, mean, lam, c):
+    """``l(lam)`` of an arm with ``n`` samples; ``family`` is a name or ("gaussian", covariance)."""
+    lam = np.atleast_1d(lam)
+    if family[0] == "gaussian":
+        gap = np.atleast_1d(mean) - lam
+        inverse = np.linalg.inv(np.atleast_2d(family[1]))
+        return n**2 / (2 * (n + c)) * gap @ inverse @ gap - len(lam) / 2 * math.log(1 + n / c)
+    x, s = float(lam[0]), round(n * float(np.atleast_1d(mean)[0]), 9)
+    if family == "exponential":
+        return (
+            n * (s / n) * x
+            - (n + c + 1) * math.log(c + s * x)
+            + (c + 1) * math.log(c)
+            + lg(n + c + 1)
+            - lg(c + 1)
+        )
+    if family == "exponential-mean":
+        return arm_evidence("exponential", n, mean, 1 / x, c)
+    if family == "poisson":
+        value = n * x + c * x * math.log(c) - (c * x + s) * math.log(c + n)
+        return value + (lg(c * x + s) - lg(c * x) - s * math.log(x) if s else 0.0)
+    if family == "bernoulli":
+        up = lg(s + c * x) - lg(c * x) - s * math.log(x) if s else 0.0
+        down = lg(n - s + c * (1 - x)) - lg(c * (1 - x)) - (n - s) * math.log(1 - x) if n > s else 0.0
+        return up + down - lg(n + c) + lg(c)
+    raise ValueError(family)
+
+
+def pair_evidence(families, counts, means, grid, u, v, a, b, rng, starts=3):
+    """``max over c of min over lambda of sum l``, by SLSQP from many starts."""
+    arms = sorted({u, v, a, b})
+    d = means.shape[1]
+    place = {m: i for i, m in enumerate(arms)}
+
+    def spread(x):
+        x = x.reshape(len(arms), d)
+        p, q = x[place[u]] - x[place[v]], x[place[a]] - x[place[b]]
+        return p @ p - q @ q
+
+    bounds = []
+    for m in arms:
+        if families[m][0] == "gaussian":
+            bounds += [(None, None)] * d
+        else:
+            bounds += [(1e-9, 1 - 1e-9 if families[m] == "bernoulli" else 1e4)]
+    best = -math.inf
+    for c in grid:
+
+        def total(x, c=c):
+            x = x.reshape(len(arms), d)
+            return sum(arm_evidence(families[m], counts[m], means[m], x[i], c) for i, m in enumerate(arms))
+
+        # over all lambda first: where that satisfies the constraint it is the answer
+        found = []
+        scale = np.abs(means[arms]).max() + 0.1
+        for turn in range(starts):
+            x0 = means[arms] + (0 if turn == 0 else 0.4 * scale) * rng.normal(size=(len(arms), d))
+            lows = np.array([-np.inf if lo is None else lo for lo, _ in bounds])
+            highs = np.array([np.inf if hi is None else hi for _, hi in bounds])
+            x0 = np.clip(x0.ravel(), lows + 1e-3, highs - 1e-3)
+            for constraints in ([], [{"type": "ineq", "fun": spread}]):
+                r = optimize.minimize(
+                    total,
+                    x0,
+                    method="SLSQP",
+                    bounds=bounds,
+                    constraints=constraints,
+                    options={"maxiter": 500, "ftol": 1e-13},
+                )
+                if spread(r.x) >= -1e-9 * scale**2:
+                    found.append(r.fun)
+        best = max(best, min(found))
+    return best
+
+
+def splits(cluster):
+    """Every way to cut a cluster in two."""
+    first, *rest = cluster
+    for size in range(len(rest)):
+        for others in itertools.combinations(rest, size):
+            left = {first, *others}
+            yield left, set(cluster) - left
+
+
+def statistic(edge, labels):
+    """``min over k, (a,b), splits of max over cut pairs`` of ``edge(u, v, a, b)``."""
+    n = len(labels)
+    clusters = [[m for m in range(n) if labels[m] == k] for k in range(max(labels) + 1)]
+    best = math.inf
+    for a, b in itertools.combinations(range(n), 2):
+        if labels[a] == labels[b]:
+            continue
+        for cluster in clusters:
+            if len(cluster) < 2:
+                continue
+            table = {(u, v): edge(u, v, a, b) for u, v in itertools.combinations(cluster, 2)}
+            for left, right in splits(cluster):
+                best = min(best, max(table[min(u, v), max(u, v)] for u in left for v in right))
+    return best
