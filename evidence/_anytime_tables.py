@@ -36,20 +36,16 @@ def times(data):
 
 
 def scales(data):
-    names = sorted({n.split("/")[3] for n in data if n.startswith("scales/")} - {"grid"}, key=float)
-    lines = [
-        "| instance | means times | grid | best single c | "
-        + " | ".join(f"c = {n}" for n in names)
-        + " | ratio |"
-    ]
-    lines.append("|" + "---|" * (len(names) + 5))
+    from evidence.anytime import SCALES
+
+    lines = ["| instance | means times | grid | single values of c | grid / best |", "|---|---|---|---|---|"]
     for name in PAPER:
-        for scale in ("0.1", "1", "10"):
-            grid = mean(data, f"scales/{name}/{scale}/grid")[0][0]
-            single = {n: mean(data, f"scales/{name}/{scale}/{n}")[0][0] for n in names}
-            best = min(single, key=single.get)
-            cells = " | ".join(f"{single[n]:.0f}" for n in names)
-            lines.append(f"| {name} | {scale} | {grid:.0f} | {best} | {cells} | {grid / single[best]:.2f} |")
+        for scale, (_, centres) in SCALES.items():
+            grid = mean(data, f"scales/{name}/{scale:g}/grid")[0][0]
+            single = {c: mean(data, f"scales/{name}/{scale:g}/{c:g}")[0][0] for c in centres}
+            cells = ", ".join(f"{x:.0f} (c = {c:g})" for c, x in single.items())
+            ratio = grid / min(single.values())
+            lines.append(f"| {name} | {scale:g} | {grid:.0f} | {cells} | {ratio:.2f} |")
     return "\n".join(lines)
 
 

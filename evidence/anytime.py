@@ -24,7 +24,12 @@ SEED = 20265
 COMMAND = "python -m evidence.anytime"
 HERE = Path(__file__)
 DELTAS = (0.1, 0.01, 1e-4)
-CENTRES = (0.2, 1.0, 5.0, 25.0, 125.0, 625.0, 3125.0)
+#: Means times this: the trials on each instance, and the single values of c to compare with, around the best.
+SCALES = {
+    0.1: ({"synthetic 1": 24, "twenty arms": 6}, (25.0, 125.0, 625.0, 3125.0)),
+    1.0: ({"synthetic 1": 100, "twenty arms": 40}, (0.2, 1.0, 5.0, 25.0, 125.0)),
+    10.0: ({"synthetic 1": 400, "twenty arms": 400}, (0.008, 0.04, 0.2, 1.0, 5.0)),
+}
 
 
 def twenty(scale=1.0):
@@ -65,14 +70,14 @@ def experiments():
         found[f"times/{name}"] = (make(), "ebc-h", la.stopping.Anytime(), DELTAS, trials)
     found["times/synthetic 1, EBC"] = (synthetic1(), "ebc", la.stopping.Anytime(), DELTAS, 300)
     for name, make in (("synthetic 1", synthetic1), ("twenty arms", twenty)):
-        for scale, trials in ((0.1, 24), (1.0, 100), (10.0, 400)):
-            for c in (None, *CENTRES):
+        for scale, (trials, single) in SCALES.items():
+            for c in (None, *single):
                 found[f"scales/{name}/{scale:g}/{'grid' if c is None else f'{c:g}'}"] = (
                     make(scale),
                     "ebc-h",
                     la.stopping.Anytime(c),
                     (0.1,),
-                    trials,
+                    trials[name],
                 )
     levels = tuple(float(np.exp(-x)) for x in (50.0, 100.0, 200.0, 400.0, 700.0))
     for rule in ("ebc-h", "ebc"):
