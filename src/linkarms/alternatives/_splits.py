@@ -19,6 +19,7 @@ from linkarms.alternatives._candidates import pair_values, split_bounds
 from linkarms.alternatives._closure import Closure, Split
 from linkarms.alternatives._dual import EDGE, SOLVED, ascend
 from linkarms.alternatives._local import SplitProblem
+from linkarms.alternatives._sectors import Sectors
 from linkarms.families._model import IsotropicModel
 from linkarms.families._vector import arm_variance
 from linkarms.linkage import single_linkage
@@ -34,8 +35,8 @@ _EQUAL = 1e-12
 _SHAKE = 1e-8
 #: A point that costs no more than its bound and this share is the minimum.
 _CLOSE = 1e-9
-#: At most so many nodes, and so many descents where the dual leaves a gap.
-_NODES, _DESCENTS = 4000, 6
+#: At most so many nodes, and so many splits with a gap that are looked at more closely.
+_NODES, _GAPS = 4000, 20
 
 
 @dataclass
@@ -83,7 +84,7 @@ class GaussianSearch:
             self.precision = np.ascontiguousarray(model.precision * weights[:, None, None])
         self.inv = np.array([arm_variance(model, m, theta[m]) for m in range(n)]) / weights
         self.found = Found(math.inf, math.inf, theta)
-        self.nodes = self.descents = 0
+        self.nodes = self.gaps = 0
 
     def run(self) -> Found:
         """Search all clusters and inter pairs, those that look cheapest first."""
@@ -172,8 +173,9 @@ class GaussianSearch:
         elif node.rest:
             still_open.append(node._replace(bound=bound, mu=weights))
         else:
-            if status != SOLVED:
-                self._descend(node, arms, lam, a, b)
+            if status != SOLVED and self.gaps < _GAPS:
+                self.gaps += 1
+                bound = max(bound, self._close_gap(node, arms, lam, a, b))
             found.lower = min(found.lower, bound)
 
     def _shake(self, a: int, b: int, shape: tuple[int, ...]) -> Array:
@@ -206,19 +208,28 @@ class GaussianSearch:
             self.found.upper, self.found.point = cost, mended
         return True
 
-    def _descend(self, node: _Node, arms: NDArray[np.int64], lam: Array, a: int, b: int) -> None:
-        """The dual leaves a gap: local solutions, for the upper bound."""
-        if self.descents >= _DESCENTS:
-            return
-        self.descents += 1
+    def _close_gap(self, node: _Node, arms: NDArray[np.int64], lam: Array, a: int, b: int) -> float:
+        """The dual leaves a gap: what else can be said. In two dimensions a search over directions, in more a descent."""
+        split, pair = (node.left, node.right), (a, b)
+        points = [self.theta.copy(), self.theta.copy()]
+        if self.theta.shape[1] == 2:
+            place = {int(m): i for i, m in enumerate(arms)}
+            u = np.array([place[x] for x in node.left for _ in node.right])
+            v = np.array([place[y] for _ in node.left for y in node.right])
+            precision = self.precision[arms] * (np.eye(2) if self.precision.shape[1] == 1 else 1.0)
+            search = Sectors(self.theta[arms], precision, u, v, place[a], place[b])
+            lower, rows = search.search(self.found.upper)
+            if rows is not None:
+                points[0][arms] = rows
+                self._offer(points[0], split, pair)
+            return lower
         weight = self.weights[[a, b]]
-        meeting = self.theta.copy()
-        meeting[a] = meeting[b] = weight @ self.theta[[a, b]] / weight.sum()
-        dual = self.theta.copy()
-        dual[arms] = lam.reshape(len(arms), -1)
-        problem = SplitProblem(self.theta, self.closure.families, self.weights, node.left, node.right, a, b)
-        for start in (meeting, dual):
-            self._offer(problem.solve(start), (node.left, node.right), (a, b))
+        points[0][[a, b]] = weight @ self.theta[[a, b]] / weight.sum()
+        points[1][arms] = lam.reshape(len(arms), -1)
+        problem = SplitProblem(self.theta, self.closure.families, self.weights, *split, *pair)
+        for start in points:
+            self._offer(problem.solve(start), split, pair)
+        return 0.0
 
 
 def _bound_of(node: _Node) -> float:
