@@ -1,11 +1,11 @@
 """psi with clusters of three to six arms, by brute force over all splits: ``python -m evidence.exact_psi``.
 
-Instance ``i`` is drawn from ``numpy.random.default_rng([SEED, i])`` and solved by multi-start SLSQP of ``tests/oracles``, for every split of
-every cluster and every inter pair; the library takes no part. On a line a split is ordered, all of ``S`` left of all of ``T`` or right of
-it, because a cluster falls apart where a gap opens. Problems whose bound from the triangle inequality exceeds a value already reached are left
-out. The results go to ``evidence/exact_psi.json``, which is replaced as a whole every few instances; a run that was broken off goes on where
-it stopped. ``tests/test_exact_evidence.py`` compares ``linkarms.psi`` with every stored value and computes a slice of them again.
-``python -m evidence.exact_psi --report`` tells how often the library says exact.
+Instance ``i`` is drawn from ``numpy.random.default_rng([SEED, i])`` and solved by multi-start SLSQP of ``tests/oracles``, for every split
+of every cluster and every inter pair; the library takes no part. On a line a split is ordered, all of ``S`` left of all of ``T`` or right
+of it, because a cluster falls apart where a gap opens. Problems whose bound from the triangle inequality exceeds a value already reached
+are left out. The results go to ``evidence/exact_psi.json``, which is replaced as a whole after each instance; a run that was broken off
+goes on where it stopped. ``tests/test_exact_evidence.py`` compares ``linkarms.psi`` with every stored value and computes a slice of them
+again. ``python -m evidence.exact_psi --report`` tells how often the library says exact.
 """
 
 import argparse
@@ -42,7 +42,20 @@ KINDS = (
     ("poisson", 1, 2),
     ("bernoulli", 1, 2),
 )
-SHAPES = ((3, 1), (4, 1), (3, 2), (5, 1), (6, 1), (3, 1, 1), (4, 2), (5, 2), (3, 3), (4, 1, 1), (6, 2), (5, 1, 1))
+SHAPES = (
+    (3, 1),
+    (4, 1),
+    (3, 2),
+    (5, 1),
+    (6, 1),
+    (3, 1, 1),
+    (4, 2),
+    (5, 2),
+    (3, 3),
+    (4, 1, 1),
+    (6, 2),
+    (5, 1, 1),
+)
 
 
 def draw_families(kind, d, n_arms, rng):

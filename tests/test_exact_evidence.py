@@ -85,7 +85,9 @@ def test_how_often_it_is_exact_is_what_the_docs_say():
 
 def test_what_it_saves_is_what_the_docs_say():
     assert exact_savings.table(SAVINGS.values()) in PAGE
-    assert all(row["equal"]["ratio"] >= 1 - 1e-9 and row["best"]["ratio"] >= 1 - 1e-9 for row in SAVINGS.values())
+    assert all(
+        row["equal"]["ratio"] >= 1 - 1e-9 and row["best"]["ratio"] >= 1 - 1e-9 for row in SAVINGS.values()
+    )
     keys = [f"{n} {d} {i}" for n, d, count in exact_savings.CASES for i in range(count)]
     assert list(SAVINGS) == keys
     for key in np.random.default_rng(9).choice([k for k in keys if k[0] in "35"], size=3, replace=False):

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
-from tests.oracles.psi_oracle import margin, psi_brute, single_linkage, total_cost
+from tests.oracles.psi_oracle import Subproblem, margin, psi_brute, single_linkage, total_cost
 
 import linkarms as la
 from linkarms import families as f
 from linkarms.alternatives._dual import EDGE, REACHED, SOLVED, ascend
 from linkarms.alternatives._lagrangian import evaluate
+from linkarms.alternatives._sectors import Sectors
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -350,3 +351,35 @@ def test_a_search_that_is_cut_short_stays_safe(monkeypatch):
     assert not short.exact
     assert short.bound in ("duality", "bottleneck")
     check(short, w, theta, 2, {"name": "gaussian"})
+
+
+# -- where the dual leaves a gap ------------------------------------------------------------------------------
+
+
+def test_a_search_over_directions_is_exact():
+    # a light arm in the middle of three heavy ones has to leave them: the dual has a gap, SLSQP from many starts has none
+    rng = np.random.default_rng(2)
+    spec = {"name": "gaussian"}
+    ring = np.array([[np.cos(t), np.sin(t)] for t in (0.3, 2.4, 4.5)])
+    for _ in range(3):
+        theta = np.vstack(
+            [0.1 * rng.normal(size=2), ring + 0.1 * rng.normal(size=(3, 2)), [[9.0, 0.0], [11.5, 0.0]]]
+        )
+        w = np.array([0.05, 3.0, 3.0, 3.0, 3.0, 3.0])
+        precision = w[:, None, None] * np.eye(2)
+        u, v = np.zeros(3, dtype=np.int64), np.array([1, 2, 3])
+        mu, lam = np.zeros(3), np.empty((6, 1, 2))
+        dual, status = ascend(theta[:, None, :], w[:, None, None], u, v, 4, 5, np.inf, mu, lam)
+        lower, point = Sectors(theta, precision, u, v, 4, 5).search(np.inf)
+        sub = Subproblem(w, theta, [spec] * 6, (0,), (1, 2, 3), 4, 5)
+        truth, _ = sub.minimum(40, rng, dual)
+        assert status == EDGE
+        assert dual < 0.99 * truth
+        assert lower == pytest.approx(truth, rel=1e-7)
+        assert lower <= truth * (1 + 1e-9)
+        assert np.linalg.norm(point[0] - point[1:4], axis=1).min() >= np.linalg.norm(point[4] - point[5]) * (
+            1 - 1e-12
+        )
+        psi = la.psi(w, theta, 3)
+        assert psi.exact
+        assert psi.value <= lower * (1 + 1e-6)

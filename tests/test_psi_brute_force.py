@@ -80,7 +80,9 @@ def test_psi_agrees_with_brute_force(kind, refine):
     rows = [row for row in INSTANCES if row["kind"] == kind]
     assert len(rows) >= 20
     found = [
-        f"#{row['index']}: {text}" for row in rows for text in complaints(row, stored_psi(row["index"], refine))
+        f"#{row['index']}: {text}"
+        for row in rows
+        for text in complaints(row, stored_psi(row["index"], refine))
     ]
     assert not found, "\n".join(found)
 

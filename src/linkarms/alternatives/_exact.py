@@ -76,20 +76,15 @@ def _search_line(base: Psi, closure: Closure, labels: NDArray[np.int64], weights
         [n > 2 and (len(kind) > 1 or USER in kind) for n, kind in zip(sizes, kinds, strict=True)]
     )
     start = np.concatenate([[0], np.cumsum(sizes)])
-    lam = np.empty_like(theta)
-    lower, upper = line_psi(
-        codes,
-        pars,
-        address,
-        theta,
-        weights,
-        labels,
-        np.lexsort((theta, labels)),
-        start,
-        loose,
-        base.value,
-        lam,
-    )
+    members = np.lexsort((theta, labels))
+    lam, lower, upper = theta.copy(), 0.0, np.inf
+    # How far a divergence has to be convex depends on what is known: once more where that was not enough.
+    for _ in range(2):
+        lower, upper = line_psi(
+            codes, pars, address, theta, weights, labels, members, start, loose, base.value, upper, lam
+        )
+        if upper <= lower * (1.0 + _AGREE):
+            break
     closure.families.raise_pending()
     found = Found(lower, upper, closure.mended(lam[:, None]))
     if upper > lower * (1.0 + _AGREE):

@@ -101,6 +101,7 @@ def line_psi(
     start: Array,
     loose: Array,
     floor: float,
+    ceiling: float,
     lam: Array,
 ) -> tuple[float, float]:
     """psi of arms on a line: a lower bound, and the cost of ``lam``.
@@ -113,15 +114,15 @@ def line_psi(
         The arms by cluster, within it sorted by ``theta``; those of cluster ``k`` from ``start[k]`` to ``start[k + 1]``.
     loose : ndarray of bool, shape (K,)
         Clusters of three arms and more that are not of one shipped family: nothing but ``floor`` is known of them.
-    floor : float
-        A lower bound of psi.
+    floor, ceiling : float
+        A lower bound of psi, and an upper one: what ``lam`` costs, or infinite.
     lam : ndarray, shape (M,)
-        Filled with the cheapest alternative that was found, a true one but for rounding.
+        Filled with the cheapest alternative that was found, a true one but for rounding; left alone where none is below ``ceiling``.
     """
     n = theta.shape[0]
     box = np.zeros((4, COLUMNS))
     which = np.zeros((4, INT_COLUMNS), dtype=np.int64)
-    upper = math.inf
+    upper = ceiling
     for i in range(n):
         for j in range(i + 1, n):
             if labels[i] != labels[j]:
