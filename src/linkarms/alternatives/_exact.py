@@ -135,7 +135,7 @@ def psi(
     >>> arms = [0.0, 0.1, 2.0, 6.0, 7.0]
     >>> p, quick = la.psi([1] * 5, arms, 2), la.psi([1] * 5, arms, 2, refine=False)
     >>> round(p.value, 4), p.bound, round(quick.value, 4), quick.bound
-    (0.3934, 'exact', 0.3675, 'bottleneck')
+    (0.3845, 'exact', 0.3675, 'bottleneck')
     """
     theta = check_parameters(parameters)
     k = check_n_clusters(n_clusters, len(theta))
