@@ -25,7 +25,9 @@ Sector: TypeAlias = tuple[float, float]
 #: Bounds this near to the best point, relatively, are equal to it; a constraint holds where it lacks less than this share.
 _EQUAL, _HOLDS = 2e-8, 1e-10
 #: How often ``h`` is turned towards ``q``, and when it needs not be; how many nodes there may be.
-_TURNS, _TURNED, _NODES = 8, 1e-10, 1500
+_TURNS, _TURNED, _NODES = 8, 1e-10, 300
+#: A descent ends after so many rounds, or with one that gains less than this share.
+_ROUNDS, _GAIN = 60, 1e-11
 
 
 class _Node(NamedTuple):
@@ -121,7 +123,8 @@ class Sectors:
                 row[self.a] -= h
                 row[self.b] += h
                 rows.append(row)
-            for angle in (middle - half + math.pi / 2.0, middle + half - math.pi / 2.0):
+            sides = (middle - half + math.pi / 2.0, middle + half - math.pi / 2.0)
+            for angle in sides if half > 0.0 else ():
                 row = np.zeros_like(self.theta)
                 normal = np.array([math.cos(angle), math.sin(angle)])
                 row[self.u[i]] += normal
@@ -149,6 +152,21 @@ class Sectors:
         z = -unit * residual[:-1] / residual[-1]
         move = np.einsum("nij,nj->ni", self.back, z.reshape(self.theta.shape))
         return 0.5 * float(z @ z), self.theta + move
+
+    def descend(self, point: Array) -> tuple[float, Array]:
+        """A local solution and its cost: keep the direction of every pair, solve, and take the new directions."""
+        best, mended = self._mend(point)
+        for _ in range(_ROUNDS):
+            pairs = point[self.u] - point[self.v]
+            directions = {i: (_angle(pair), 0.0) for i, pair in enumerate(pairs)}
+            point = self._solve(directions, _angle(point[self.a] - point[self.b])).point
+            cost, moved = self._mend(point)
+            gain = best - cost
+            if gain > 0.0:
+                best, mended = cost, moved
+            if gain <= _GAIN * best:
+                break
+        return best, mended
 
     def _mend(self, point: Array) -> tuple[float, Array]:
         """Bring the inter pair as near as the others are long, and what the point then costs."""

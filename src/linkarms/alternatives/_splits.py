@@ -33,8 +33,8 @@ Pairs: TypeAlias = dict[tuple[int, int], float]
 _EQUAL = 1e-12
 #: How far the arms are shaken, as a share of the distance of the inter pair, where a minimum is not unique (equal arms).
 _SHAKE = 1e-8
-#: A point that costs no more than its bound and this share is the minimum.
-_CLOSE = 1e-9
+#: A point that costs no more than its bound and this share is the minimum; where a search would be long, this is enough.
+_CLOSE, _ENOUGH = 1e-9, 9e-8
 #: At most so many nodes, and so many splits with a gap that are looked at more closely.
 _NODES, _GAPS = 4000, 20
 
@@ -175,7 +175,7 @@ class GaussianSearch:
         else:
             if status != SOLVED and self.gaps < _GAPS:
                 self.gaps += 1
-                bound = max(bound, self._close_gap(node, arms, lam, a, b))
+                bound = self._close_gap(node, bound, arms, lam, a, b)
             found.lower = min(found.lower, bound)
 
     def _shake(self, a: int, b: int, shape: tuple[int, ...]) -> Array:
@@ -208,8 +208,10 @@ class GaussianSearch:
             self.found.upper, self.found.point = cost, mended
         return True
 
-    def _close_gap(self, node: _Node, arms: NDArray[np.int64], lam: Array, a: int, b: int) -> float:
-        """The dual leaves a gap: what else can be said. In two dimensions a search over directions, in more a descent."""
+    def _close_gap(
+        self, node: _Node, bound: float, arms: NDArray[np.int64], lam: Array, a: int, b: int
+    ) -> float:
+        """The dual leaves a gap: descend, and in two dimensions search over directions if that was not enough. Returns the new bound."""
         split, pair = (node.left, node.right), (a, b)
         points = [self.theta.copy(), self.theta.copy()]
         if self.theta.shape[1] == 2:
@@ -218,18 +220,22 @@ class GaussianSearch:
             v = np.array([place[y] for _ in node.left for y in node.right])
             precision = self.precision[arms] * (np.eye(2) if self.precision.shape[1] == 1 else 1.0)
             search = Sectors(self.theta[arms], precision, u, v, place[a], place[b])
+            points[0][arms] = search.descend(lam.reshape(len(arms), 2))[1]
+            self._offer(points[0], split, pair)
+            if self.found.upper <= bound * (1.0 + _ENOUGH):
+                return bound
             lower, rows = search.search(self.found.upper)
             if rows is not None:
-                points[0][arms] = rows
-                self._offer(points[0], split, pair)
-            return lower
+                points[1][arms] = rows
+                self._offer(points[1], split, pair)
+            return max(bound, lower)
         weight = self.weights[[a, b]]
         points[0][[a, b]] = weight @ self.theta[[a, b]] / weight.sum()
         points[1][arms] = lam.reshape(len(arms), -1)
         problem = SplitProblem(self.theta, self.closure.families, self.weights, *split, *pair)
         for start in points:
             self._offer(problem.solve(start), split, pair)
-        return 0.0
+        return bound
 
 
 def _bound_of(node: _Node) -> float:
