@@ -1,14 +1,16 @@
-"""Run every proof, or those named: ``python -m evidence [psi_brute_force paper_figures error_rates lower_bound campaign_crashes
-service_crashes]``."""
+"""Run every proof, or those named: ``python -m evidence [psi_brute_force exact_psi ...]``."""
 
 import sys
 from importlib import import_module
 
 PROOFS = (
     "psi_brute_force",
+    "exact_psi",
+    "exact_savings",
     "paper_figures",
     "error_rates",
     "lower_bound",
+    "anytime",
     "campaign_crashes",
     "service_crashes",
 )

@@ -102,12 +102,12 @@ def run(name, trials):
     return rows, wrong
 
 
-def main():
+def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("only", nargs="*", help="times, scales, slopes, sampling; all by default")
     parser.add_argument("--table", action="store_true", help="print the tables of the docs")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin nothing new after so long")
-    args = parser.parse_args()
+    args = parser.parse_args(argv)
     store = Store(HERE.with_suffix(".json"), COMMAND)
     if args.table:
         from evidence._anytime_tables import tables

@@ -298,7 +298,7 @@ def test_a_psi_that_contradicts_its_alternatives_is_not_reported(monkeypatch):
 
 
 def test_alternatives_that_cannot_be_had_leave_the_lower_end_at_zero(monkeypatch):
-    monkeypatch.setattr("linkarms.bound._closure.Closure.nearby", lambda self, psi, weights: None)
+    monkeypatch.setattr("linkarms.alternatives._closure.Closure.nearby", lambda self, psi, weights: None)
     b = la.lower_bound(SYNTHETIC1, 3)
     assert (b.lower, b.gap, b.closed, b.evaluations) == (0.0, math.inf, False, 1)
     assert b.upper == pytest.approx(1 / la.psi(np.full(6, 1 / 6), SYNTHETIC1, 3).value)

@@ -1,5 +1,7 @@
 """The alternatives to a partition: psi, the cheapest one and its certificate."""
 
-from linkarms.alternatives._psi import Psi, is_alternative, psi, solve_psi
+from linkarms.alternatives._closure import Closure
+from linkarms.alternatives._exact import psi, solve_psi_exact
+from linkarms.alternatives._psi import Psi, is_alternative, solve_psi
 
-__all__ = ["Psi", "is_alternative", "psi", "solve_psi"]
+__all__ = ["Closure", "Psi", "is_alternative", "psi", "solve_psi", "solve_psi_exact"]

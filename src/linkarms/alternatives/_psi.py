@@ -1,4 +1,4 @@
-"""`psi` for people: checked arguments in, a `Psi` out."""
+"""psi by the bottleneck, as a `Psi`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from linkarms._validate import check_n_clusters, check_parameters, check_weights
 from linkarms.alternatives._bottleneck import psi_kernel
-from linkarms.families import ArmFamilies, FamilyLike, resolve
+from linkarms.families import ArmFamilies
 from linkarms.families._model import VectorModel
 from linkarms.families._vector import chart_dimension
 from linkarms.linkage import fill_distances, single_linkage_kernel
 
-__all__ = ["Psi", "is_alternative", "psi", "solve_psi"]
+__all__ = ["Psi", "is_alternative", "solve_psi"]
 
 
 @dataclass(frozen=True)
@@ -25,17 +24,18 @@ class Psi:
     Attributes
     ----------
     value : float
-        ``sum_m w_m KL_m`` at the alternative; never above the true infimum over all alternatives. Infinite where there is
-        none (K = 1 or K = M).
+        The infimum of ``sum_m w_m KL_m`` over all alternatives, or a lower bound of it; never above it. Infinite where there is
+        no alternative (K = 1 or K = M).
     alternative : ndarray, shape (M, d)
         ``lambda*``: the parameters nearest to those given at which the clusters are about to change.
     kl : ndarray, shape (M,)
         ``KL(theta_m, lambda*_m)``: the gradient of psi in the weights.
     exact : bool
         The value is the true infimum: the alternative really is one, and costs no more.
-    bound : {"exact", "bottleneck", "dominating", "none"}
-        What the value is: the infimum; a lower bound because a cluster has three arms or more; a lower bound because the pair
-        problem of the family was not solved exactly (products in d >= 3, say); or infinite.
+    bound : {"exact", "duality", "bottleneck", "dominating", "none"}
+        What the value is: the infimum; a lower bound by duality, where the search for the infimum left a gap; a lower bound because a
+        cluster has three arms or more; a lower bound because the pair problem of the family was not solved exactly (products in
+        d >= 3, say); or infinite. With ``"duality"`` the alternative is a true one and costs more than ``value``.
     witness : tuple of int or None
         ``(u, v, a, b)``: the alternative puts ``u, v`` of one cluster as far apart as ``a, b`` of two clusters.
     ambiguous : bool
@@ -87,7 +87,10 @@ def solve_psi(
     n_clusters: int,
     families: ArmFamilies,
 ) -> Psi:
-    """`psi` without the checks: arrays of shapes (M,), (M, d) and a resolved list of families."""
+    """psi by the bottleneck: arrays of shapes (M,), (M, d) and a resolved list of families.
+
+    What a run computes after every sample. For clusters of three arms and more see `solve_psi_exact`.
+    """
     n = len(theta)
     dist = np.zeros((n, n))
     for m in range(n):
@@ -122,38 +125,3 @@ def solve_psi(
     bound = "exact" if exact else "bottleneck" if tight else "dominating"
     u, v, a, b = (int(x) for x in found)
     return Psi(0.0 if ambiguous else value, lam, kl, exact, bound, (u, v, a, b), ambiguous)
-
-
-def psi(weights: ArrayLike, parameters: ArrayLike, n_clusters: int, family: FamilyLike = "gaussian") -> Psi:
-    """How hard it is to tell the clusters from the nearest other ones: ``inf over alternatives of sum_m w_m KL_m``.
-
-    Parameters
-    ----------
-    weights : array of shape (M,)
-        Non-negative weights of the arms: proportions of pulls, or numbers of pulls.
-    parameters : array of shape (M, d) or (M,)
-        Parameters of the arms.
-    n_clusters : int
-        K, from 1 to M.
-    family : str, Family or a sequence with one for each arm, default "gaussian"
-        The distributions of the samples.
-
-    Returns
-    -------
-    Psi
-        With the value, the alternative, the KL of each arm, and what kind of bound the value is.
-
-    Examples
-    --------
-    >>> import linkarms as la
-    >>> p = la.psi([0.25, 0.25, 0.25, 0.25], [0.0, 1.0, 5.0, 6.0], n_clusters=2)
-    >>> round(p.value, 4), p.exact, p.witness
-    (0.1875, True, (0, 1, 1, 2))
-    """
-    theta = check_parameters(parameters)
-    k = check_n_clusters(n_clusters, len(theta))
-    w = check_weights(weights, len(theta))
-    families = resolve(family, len(theta), theta.shape[1])
-    families.require_known("psi")
-    families.check_parameters(theta)
-    return solve_psi(w, theta, k, families)

@@ -29,6 +29,7 @@ _CONTRADICTION = 1e-6
 #: Why a bracket stays wide, by `Psi.bound`.
 _REMARKS = {
     "bottleneck": "psi is only bounded where a cluster has three arms or more",
+    "duality": "the search for the exact psi of larger clusters left a gap",
     "dominating": "psi is only bounded for this family",
 }
 
@@ -170,8 +171,8 @@ def lower_bound(
     family : str, Family or a sequence with one for each arm, default "gaussian"
         The distributions of the samples.
     gap : float, default 1e-4
-        How narrow the bracket should be, relatively; from 1e-7 to 1. Where clusters have three arms or more, or psi is only bounded
-        for the family, the bracket can stay wider; `Bound.closed` says so.
+        How narrow the bracket should be, relatively; from 1e-7 to 1. Where psi is only bounded, mostly because of the family, the bracket
+        can stay wider; `Bound.closed` says so.
     max_cuts : int, default 1000
         How often psi may be evaluated.
     progress : bool, default False
@@ -196,6 +197,7 @@ def lower_bound(
     n = len(theta)
     k = check_n_clusters(n_clusters, n)
     families = resolve(family, n, theta.shape[1])
+    families.require_known("the lower bound")
     families.check_parameters(theta)
     width = check_number("gap", gap, 1e-7, 1.0, closed=True)
     budget = check_integer("max_cuts", max_cuts, 1)

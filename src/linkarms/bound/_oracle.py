@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms.alternatives import Psi, solve_psi
-from linkarms.bound._closure import Closure
+from linkarms.alternatives import Closure, Psi, solve_psi_exact
 from linkarms.bound._level import Cut
 from linkarms.families import ArmFamilies
 from linkarms.linkage import single_linkage
@@ -37,12 +36,8 @@ class Oracle:
         self.loose: set[str] = set()
 
     def lowest(self, weights: Array) -> Psi:
-        """The largest value known to be at most psi, and where it is nearly attained.
-
-        This is the one place where psi is evaluated for the lower bound. A sharper psi for clusters of three arms and more belongs
-        here, or behind `solve_psi`: the bracket then closes by itself.
-        """
-        return solve_psi(weights, self.theta, self.n_clusters, self.families)
+        """The largest value known to be at most psi, and where it is nearly attained."""
+        return solve_psi_exact(weights, self.theta, self.n_clusters, self.families)
 
     def __call__(self, weights: Array) -> Cut:
         """A cut at ``weights``: divergences at a point of the closure of the alternatives, checked to be one."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import linkarms.sampling
 import linkarms.stopping
-from linkarms.bound._local import domain_box
+from linkarms.alternatives._local import domain_box
 from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies
 from linkarms.sampling import SamplingRule, View

@@ -1,9 +1,9 @@
 """From the point that psi names to a true alternative near it.
 
 ``lambda`` lies in the closure of the alternatives iff a cluster falls into two parts ``S, T`` that are as far apart as two arms ``a, b`` of
-different clusters: ``|lambda_u - lambda_v| >= |lambda_a - lambda_b|`` for all ``u in S, v in T``. For clusters of three arms and more
-psi looks at one pair ``(u, v)`` of these, and for some families at a bound of that; its point is then no alternative and no cut. Here
-it is moved until it is one. Whatever comes out was checked, so that a poor search costs tightness and nothing else.
+different clusters: ``|lambda_u - lambda_v| >= |lambda_a - lambda_b|`` for all ``u in S, v in T``. For clusters of three arms and more the
+bottleneck looks at one pair ``(u, v)`` of these, and for some families at a bound of that; its point is then no alternative. Here it is
+moved until it is one. Whatever comes out was checked, so that a poor search costs tightness and nothing else.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms.alternatives import Psi
-from linkarms.bound._local import SplitProblem, domain_box
+from linkarms.alternatives._local import SplitProblem, domain_box
+from linkarms.alternatives._psi import Psi
 from linkarms.families import ArmFamilies
 from linkarms.families._vector import arm_kl
 from linkarms.linkage import single_linkage
 
-__all__ = ["Closure"]
+__all__ = ["Closure", "Split"]
 
 Array = NDArray[np.float64]
 
@@ -33,8 +33,8 @@ _SMALL = 6
 #: How much nearer than need be two arms are brought: rounding depends on how far from the origin they are.
 _SPARE = (1e-15, 1e-13, 1e-11, 1e-9, 1e-7)
 
-
-_Split: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
+#: The two parts of a cluster.
+Split: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class _Nearest(NamedTuple):
@@ -43,7 +43,7 @@ class _Nearest(NamedTuple):
     margin: (
         float  # longest gap inside a cluster over shortest distance between two; 1 or more: an alternative
     )
-    split: _Split
+    split: Split
     pair: tuple[int, int]
 
 
@@ -83,7 +83,7 @@ class Closure:
         inter = np.linalg.norm(point[self._first] - point[self._second], axis=1)
         closest = int(np.argmin(inter))
         widest = -1.0
-        split: _Split = ((), ())
+        split: Split = ((), ())
         for group in self.groups:
             side = single_linkage(point[group], 2)[0] if len(group) > 2 else np.array([0, 1])
             s, t = group[side == 0], group[side == 1]
@@ -93,25 +93,40 @@ class Closure:
         margin = widest / inter[closest] if inter[closest] > 0.0 else math.inf
         return _Nearest(margin, split, (int(self._first[closest]), int(self._second[closest])))
 
+    def witness(self, point: Array) -> tuple[int, int, int, int]:
+        """``(u, v, a, b)`` of the alternative ``point``: arms on the two sides of the widest split, and of two clusters."""
+        (s, t), (a, b) = self.nearest(point)[1:]
+        gaps = np.linalg.norm(point[list(s)][:, None] - point[list(t)][None, :], axis=2)
+        i, j = np.unravel_index(int(np.argmin(gaps)), gaps.shape)
+        return s[int(i)], t[int(j)], a, b
+
     def nearby(self, psi: Psi, weights: Array) -> Array | None:
         """An alternative near that of ``psi``, cheap at ``weights``; None where none of finite cost was found."""
         if psi.witness is None:
             return None
         u, v, a, b = psi.witness
         if self.size[u] == 2 and psi.exact:
-            point = self._meet_pair(psi.alternative, (u,), (v,), a, b)  # rounding is all that may be missing
+            point = self.meet_pair(psi.alternative, (u,), (v,), a, b)  # rounding is all that may be missing
             if point is not None:
                 return point
-        if psi.exact and self.nearest(psi.alternative).margin >= 1.0:
-            return psi.alternative
+        if psi.bound in ("exact", "duality"):
+            point = self.mended(psi.alternative)
+            if self.nearest(point).margin >= 1.0:
+                return point
         return self._search(psi.alternative, a, b, weights)
 
     def _cost(self, point: Array, weights: Array) -> float:
         return float(weights @ self.divergences(point))
 
-    def _meet_pair(
-        self, point: Array, s: tuple[int, ...], t: tuple[int, ...], a: int, b: int
-    ) -> Array | None:
+    def mended(self, point: Array) -> Array:
+        """``point``, an alternative but for rounding, made one."""
+        near = self.nearest(point)
+        if near.margin >= 1.0:
+            return point
+        moved = self.meet_pair(point, *near.split, *near.pair)
+        return point if moved is None else moved
+
+    def meet_pair(self, point: Array, s: tuple[int, ...], t: tuple[int, ...], a: int, b: int) -> Array | None:
         """Bring ``a`` and ``b`` as near to each other as ``S`` is to ``T``, by moving one of them that is in neither."""
         reach = np.linalg.norm(point[list(s)][:, None] - point[list(t)][None, :], axis=2).min()
         gap = np.linalg.norm(point[a] - point[b])
@@ -147,7 +162,7 @@ class Closure:
                     continue
                 tried.add(key)
                 lowered = SplitProblem(self.theta, self.families, weights, *split, *pair).solve(start)
-                mended = None if lowered is None else self._meet_pair(lowered, *split, *pair)
+                mended = None if lowered is None else self.meet_pair(lowered, *split, *pair)
                 if mended is not None:
                     found.append(mended)
         priced = [(self._cost(end, weights), i) for i, end in enumerate(found)]
@@ -156,7 +171,7 @@ class Closure:
                 return found[i]
         return None
 
-    def _splits(self, start: Array, pair: tuple[int, int]) -> Iterator[tuple[_Split, tuple[int, int]]]:
+    def _splits(self, start: Array, pair: tuple[int, int]) -> Iterator[tuple[Split, tuple[int, int]]]:
         """Splits to try from ``start``, with pairs: its own, and in small clusters each arm alone, which is often the cheapest."""
         near = self.nearest(start)
         yield near.split, near.pair

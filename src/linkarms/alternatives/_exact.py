@@ -1,0 +1,147 @@
+"""psi for clusters of any size: between a proved lower bound and the cost of a true alternative."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkarms._validate import check_n_clusters, check_parameters, check_weights
+from linkarms.alternatives._closure import Closure
+from linkarms.alternatives._line import line_psi
+from linkarms.alternatives._psi import Psi, is_alternative, solve_psi
+from linkarms.alternatives._splits import Found, GaussianSearch
+from linkarms.families import ArmFamilies, FamilyLike, resolve
+from linkarms.families._model import VectorModel
+from linkarms.families._scalar import USER
+from linkarms.linkage import single_linkage
+
+__all__ = ["psi", "solve_psi_exact"]
+
+Array = NDArray[np.float64]
+
+#: Lower and upper bound that agree so well, relatively, are one value.
+_AGREE = 1e-7
+
+
+def solve_psi_exact(
+    weights: Array,
+    theta: Array,
+    n_clusters: int,
+    families: ArmFamilies,
+) -> Psi:
+    """psi, exact where that can be proved; arrays of shapes (M,), (M, d) and a resolved list of families.
+
+    The bottleneck comes first, and is the answer where its alternative is one. Otherwise all splits are searched: for arms with one
+    parameter by ``_line.py``, for Gaussian arms by ``_splits.py``. Other families keep the bottleneck. The value is never below it.
+    """
+    base = solve_psi(weights, theta, n_clusters, families)
+    if base.exact or base.ambiguous or isinstance(families.model, VectorModel):
+        return base
+    labels, _ = single_linkage(theta, n_clusters)
+    closure = Closure(theta, labels, families)
+    if np.any(weights <= 0.0):
+        return _free_move(base, closure, labels, weights)
+    if theta.shape[1] == 1:
+        found = _search_line(base, closure, labels, weights)
+    else:
+        found = GaussianSearch(closure, labels, weights).run()
+    kl = closure.divergences(found.point)
+    cost = float(weights @ kl)
+    value = min(max(base.value, found.lower), cost)
+    exact = cost <= value * (1.0 + _AGREE) and is_alternative(found.point, labels)
+    bound = "exact" if exact else "duality" if value > base.value else base.bound
+    return Psi(value, found.point, kl, exact, bound, closure.witness(found.point), False)
+
+
+def _free_move(base: Psi, closure: Closure, labels: NDArray[np.int64], weights: Array) -> Psi:
+    """An arm of no weight goes to an arm of another cluster, for nothing: psi is 0."""
+    for m in np.flatnonzero(weights <= 0.0):
+        away = np.linalg.norm(closure.theta - closure.theta[m], axis=1)
+        for other in np.argsort(away, kind="stable"):
+            point = closure.theta.copy()
+            point[m] = point[other]
+            kl = closure.divergences(point)
+            if labels[other] != labels[m] and np.all(np.isfinite(kl)):
+                return Psi(0.0, point, kl, True, "exact", closure.witness(point), False)
+    return base
+
+
+def _search_line(base: Psi, closure: Closure, labels: NDArray[np.int64], weights: Array) -> Found:
+    """psi of arms with one parameter each. Clusters of three arms and more have to be of one family, not a user's."""
+    theta, model = np.ascontiguousarray(closure.theta[:, 0]), closure.families.model
+    codes, pars, address = (np.ascontiguousarray(x[:, 0]) for x in (model.codes, model.pars, model.address))
+    sizes = np.bincount(labels)
+    kinds = [set(codes[labels == k].tolist()) for k in range(len(sizes))]
+    loose = np.array(
+        [n > 2 and (len(kind) > 1 or USER in kind) for n, kind in zip(sizes, kinds, strict=True)]
+    )
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    members = np.lexsort((theta, labels))
+    lam, lower, upper = theta.copy(), 0.0, np.inf
+    # How far a divergence has to be convex depends on what is known: once more where that was not enough.
+    for _ in range(2):
+        lower, upper = line_psi(
+            codes, pars, address, theta, weights, labels, members, start, loose, base.value, upper, lam
+        )
+        if upper <= lower * (1.0 + _AGREE):
+            break
+    closure.families.raise_pending()
+    found = Found(lower, upper, closure.mended(lam[:, None]))
+    if upper > lower * (1.0 + _AGREE):
+        other = closure.nearby(base, weights)
+        if other is not None and float(weights @ closure.divergences(other)) < upper:
+            found.point = other
+    return found
+
+
+def psi(
+    weights: ArrayLike,
+    parameters: ArrayLike,
+    n_clusters: int,
+    family: FamilyLike = "gaussian",
+    *,
+    refine: bool = True,
+) -> Psi:
+    """How hard it is to tell the clusters from the nearest other ones: ``inf over alternatives of sum_m w_m KL_m``.
+
+    Parameters
+    ----------
+    weights : array of shape (M,)
+        Non-negative weights of the arms: proportions of pulls, or numbers of pulls.
+    parameters : array of shape (M, d) or (M,)
+        Parameters of the arms.
+    n_clusters : int
+        K, from 1 to M.
+    family : str, Family or a sequence with one for each arm, default "gaussian"
+        The distributions of the samples.
+    refine : bool, default True
+        Where a cluster has three arms or more and the bottleneck is only a lower bound, search all splits for the exact value.
+        False: the bottleneck, which is what a run computes after every sample.
+
+    Returns
+    -------
+    Psi
+        With the value, the alternative, the KL of each arm, and what kind of bound the value is.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> p = la.psi([0.25, 0.25, 0.25, 0.25], [0.0, 1.0, 5.0, 6.0], n_clusters=2)
+    >>> round(p.value, 4), p.exact, p.witness
+    (0.1875, True, (0, 1, 1, 2))
+
+    A cluster of three arms, exactly and by the bottleneck:
+
+    >>> arms = [0.0, 0.1, 2.0, 6.0, 7.0]
+    >>> p, quick = la.psi([1] * 5, arms, 2), la.psi([1] * 5, arms, 2, refine=False)
+    >>> round(p.value, 4), p.bound, round(quick.value, 4), quick.bound
+    (0.3845, 'exact', 0.3675, 'bottleneck')
+    """
+    theta = check_parameters(parameters)
+    k = check_n_clusters(n_clusters, len(theta))
+    w = check_weights(weights, len(theta))
+    families = resolve(family, len(theta), theta.shape[1])
+    families.require_known("psi")
+    families.check_parameters(theta)
+    solve = solve_psi_exact if refine else solve_psi
+    return solve(w, theta, k, families)
