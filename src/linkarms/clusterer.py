@@ -120,6 +120,11 @@ class BanditClusterer:
         return self._engine.state.means.copy()
 
     @property
+    def moments(self) -> NDArray[np.float64]:
+        """What is kept of the samples of arms of unknown variance, shape (M, 4 + d); zeros for others."""
+        return self._engine.state.moments.copy()
+
+    @property
     def pending(self) -> dict[Hashable, int]:
         """Pulls asked for and neither told nor released, by arm."""
         return {name: int(n) for name, n in zip(self.arms, self._engine.state.pending, strict=True) if n}

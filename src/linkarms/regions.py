@@ -17,6 +17,7 @@ from linkarms._validate import check_delta
 from linkarms.families import ArmFamilies
 from linkarms.families._evidence import arm_log_evidence
 from linkarms.families._model import CATEGORICAL, Model
+from linkarms.families._unknown import LOG_PREDICTIVE, MEAN_FROM, PREDICTED, SQUARES
 from linkarms.families._vector import arm_estimate
 
 __all__ = ["confidence_radii"]
@@ -99,8 +100,33 @@ def _fill_radii(
             )
 
 
+def _unknown_radii(
+    counts: NDArray[np.int64], means: NDArray[np.float64], moments: NDArray[np.float64] | None, level: float
+) -> NDArray[np.float64]:
+    """Where the evidence of universal inference reaches ``level``, as a distance from the estimate: a closed form.
+
+    ``sum log predictive + (n' d / 2) (log(2 pi (S' + n' r^2) / (n' d)) + 1) = level`` at the distance ``r`` from the mean of the
+    predicted samples.
+    """
+    radii = np.where(counts > 0, np.inf, np.nan)
+    if moments is None:
+        return radii
+    d = means.shape[1]
+    for m in np.flatnonzero(moments[:, SQUARES] > 0.0):
+        n, squares, total = moments[m, PREDICTED], moments[m, SQUARES], moments[m, LOG_PREDICTIVE]
+        room = n * d / (2.0 * math.pi) * math.exp(min(2.0 * (level - total) / (n * d) - 1.0, 700.0)) - squares
+        apart = float(np.linalg.norm(moments[m, MEAN_FROM:] - means[m]))
+        radii[m] = math.sqrt(max(room, 0.0) / n) + apart
+    return radii
+
+
 def confidence_radii(
-    families: ArmFamilies, counts: ArrayLike, means: ArrayLike, directions: ArrayLike, delta: float
+    families: ArmFamilies,
+    counts: ArrayLike,
+    means: ArrayLike,
+    directions: ArrayLike,
+    delta: float,
+    moments: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
     """How far the confidence region of each arm reaches from its estimate, along each direction.
 
@@ -116,6 +142,8 @@ def confidence_radii(
         Vectors in parameter space; for categories their part along the simplex counts.
     delta : float
         The probability that any region ever misses its arm.
+    moments : array, optional
+        ``BanditClusterer.moments``: needed where the variance is unknown. Without them nothing bounds the regions.
 
     Returns
     -------
@@ -139,5 +167,11 @@ def confidence_radii(
         domain[m] = [part.domain for part in getattr(family, "families", [family] * d)]
     radii = np.empty((n_arms, len(steps)))
     level = math.log(n_arms / check_delta(delta))
+    if families.unknown_variance:
+        distance = _unknown_radii(
+            np.array(counts), mean, None if moments is None else np.array(moments), level
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(distance[:, None] / np.linalg.norm(steps, axis=1)[None, :])
     _fill_radii(families.model, np.array(counts, np.float64), mean, steps, domain, level, _C, radii)
     return radii

@@ -74,6 +74,8 @@ class Overview:
         The families of the arms.
     means : ndarray, shape (M, d)
         Means of the sufficient statistics: with the pulls all that confidence regions need (`linkarms.regions`).
+    moments : ndarray
+        What they need besides where the variance is unknown.
     """
 
     status: Status
@@ -82,6 +84,7 @@ class Overview:
     open_tickets: tuple[Ticket, ...]
     families: ArmFamilies
     means: NDArray[np.float64]
+    moments: NDArray[np.float64]
 
 
 def overview(run: Run, reader: Reader, recent: int, tickets: int) -> Overview:
@@ -93,6 +96,7 @@ def overview(run: Run, reader: Reader, recent: int, tickets: int) -> Overview:
         open_tickets=_open(run, reader, tickets),
         families=run.clusterer.families,
         means=run.clusterer.means,
+        moments=run.clusterer.moments,
     )
 
 

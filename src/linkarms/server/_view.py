@@ -73,9 +73,9 @@ def _outlines(seen: Overview, info: ArmsInfo) -> list[Any]:
     angles = np.arange(n) * (2.0 * np.pi / n)
     spokes = np.column_stack([np.cos(angles), np.sin(angles)])[:, : len(info.axes)]
     pulls = seen.result.pulls
-    radii = confidence_radii(seen.families, pulls, seen.means, spokes @ info.directions, seen.status.delta)[
-        known
-    ]
+    radii = confidence_radii(
+        seen.families, pulls, seen.means, spokes @ info.directions, seen.status.delta, seen.moments
+    )[known]
     corners = info.points[:, None, :] + radii[:, :, None] * spokes[None, :, :]
     found: list[Any] = []
     for around in corners:

@@ -1,0 +1,61 @@
+"""How soon the anytime rule stops: the committed results, and a slice of them computed again."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from evidence import _anytime_tables as tables
+from evidence import anytime
+
+import linkarms as la
+
+HERE = Path(__file__).parent.parent
+DATA = json.loads((HERE / "evidence" / "anytime.json").read_text())
+EXPERIMENTS = anytime.experiments()
+
+
+def test_every_experiment_is_whole():
+    assert set(EXPERIMENTS) <= set(DATA)
+    for name, (*_, trials) in EXPERIMENTS.items():
+        times = np.array(DATA[name]["times"])
+        assert len(times) == trials
+        assert (times > 0).all()  # every run stopped
+
+
+@pytest.mark.parametrize("name", tables.GOALS)
+def test_mean_stopping_times(name):
+    for mean, goal in zip(tables.mean(DATA, f"times/{name}")[0], tables.GOALS[name], strict=True):
+        assert goal is None or mean <= goal
+
+
+@pytest.mark.parametrize("name", tables.PAPER)
+@pytest.mark.parametrize("scale", anytime.SCALES)
+def test_the_grid_serves_every_scale(name, scale):
+    grid = tables.mean(DATA, f"scales/{name}/{scale:g}/grid")[0][0]
+    single = [tables.mean(DATA, f"scales/{name}/{scale:g}/{c:g}")[0][0] for c in anytime.SCALES[scale][1]]
+    assert grid <= 1.3 * min(single)
+
+
+@pytest.mark.parametrize("rule", ["ebc-h", "ebc"])
+def test_slopes_tend_to_the_lower_bound(rule):
+    bound = la.lower_bound(la.problems.synthetic1().parameters, n_clusters=3)
+    means, errors = tables.mean(DATA, f"slopes/synthetic 1/{rule}")
+    slope = (means[-1] - means[-2]) / 300.0
+    assert slope == pytest.approx(bound.lower, abs=0.02 * bound.lower + 3.0 * errors[-1] / 300.0)
+
+
+def test_a_slice_computed_again():
+    rng = np.random.default_rng(11)
+    quick = [n for n in sorted(EXPERIMENTS) if np.mean(DATA[n]["times"]) < 1500]
+    for name in rng.choice(quick, size=6, replace=False):
+        trial = int(rng.integers(len(DATA[name]["times"])))
+        (again,), _ = anytime.run(str(name), [trial])
+        # another processor may round a choice differently
+        np.testing.assert_allclose(again, DATA[name]["times"][trial], rtol=0.1, err_msg=str(name))
+
+
+def test_the_tables_of_the_docs_are_the_evidence():
+    page = (HERE / "docs" / "anytime.md").read_text()
+    for part in (tables.times, tables.scales, tables.slopes, tables.sampling):
+        assert part(DATA) in page
