@@ -1,8 +1,9 @@
 """Audits of the anytime rule on hard instances: ``python -m evidence.audits``.
 
-Each instance has another partition that is nearly as good. Ten thousand runs of each, with EBC-H: the error rate must not be above delta (99%
-Clopper-Pearson), while the same audit of a threshold divided by some of `WEAKER` must find it broken. ``evidence/audits.json`` keeps, for every 250
-runs, errors, unstopped runs and samples for each delta; ``tests/test_audit_evidence.py`` checks them and computes some again.
+Each instance has another partition that is nearly as good. Ten thousand runs of each, with EBC-H: the error rate must not be above
+delta (99% Clopper-Pearson), while the same audit of a threshold divided by some of `WEAKER` must find it broken.
+``evidence/audits.json`` keeps, for every 250 runs, errors, unstopped runs and samples for each delta;
+``tests/test_audit_evidence.py`` checks them and computes some again.
 """
 
 import argparse
@@ -43,10 +44,10 @@ INSTANCES = {
         2,
         [F.Gaussian(TILTED), F.Gaussian(2.0 * TILTED), F.Gaussian(np.diag([0.3, 1.5]))],
     ),
-    "exponential rates": ([1.0, 5.0, 12.0], 2, "exponential"),
-    "exponential means": ([1.0, 5.0, 12.0], 2, F.Exponential("mean")),
-    "bernoulli": ([0.1, 0.4, 0.85], 2, "bernoulli"),
-    "poisson": ([1.0, 8.0, 16.0], 2, "poisson"),
+    "exponential rates": ([1.0, 5.0, 16.0], 2, "exponential"),
+    "exponential means": ([1.0, 5.0, 16.0], 2, F.Exponential("mean")),
+    "bernoulli": ([0.05, 0.3, 0.9], 2, "bernoulli"),
+    "poisson": ([1.0, 6.0, 13.5], 2, "poisson"),
 }
 
 
@@ -106,8 +107,8 @@ def table(data):
         for j, delta in enumerate(DELTAS):
             low, high = error_interval(int(errors[j]), n)
             lines.append(
-                f"| {name if j == 0 else ''} | {delta:g} | {errors[j]} of {n:,} | {low:.4f} to {high:.4f} | {unstopped[j]} | {mean[j]:.0f} | "
-                f"{entry['bound'][j]:.0f} | X = {x:g}: {weak_errors[j] / weak_n:.2f} |"
+                f"| {name if j == 0 else ''} | {delta:g} | {errors[j]} of {n:,} | {low:.4f} to {high:.4f} | {unstopped[j]} | "
+                f"{mean[j]:.0f} | {entry['bound'][j]:.0f} | X = {x:g}: {weak_errors[j] / weak_n:.2f} |"
             )
     return "\n".join(lines)
 
@@ -129,7 +130,9 @@ def complete(store, name, factor, trials):
 
 
 def main(arguments=None):
-    argparse.ArgumentParser(description=__doc__).parse_args(arguments)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", type=int, default=TRIALS)
+    options = parser.parse_args(arguments)
     store = Store(HERE.with_suffix(".json"), COMMAND)
     store.data.update(seed=SEED, chunk=CHUNK, deltas=list(DELTAS), max_samples=MAX_SAMPLES)
     for name in INSTANCES:
@@ -140,7 +143,7 @@ def main(arguments=None):
         for factor in WEAKER:
             if all(broken(complete(store, name, factor, WEAK_TRIALS))):
                 break
-        complete(store, name, 1.0, TRIALS)
+        complete(store, name, 1.0, options.trials)
     store.save()
     print(table(store.data))
 

@@ -1,10 +1,11 @@
 """The evidence of the anytime rule under adaptive sampling and optional stopping: ``python -m evidence.supermartingales``.
 
-For each family, three arms with known parameters. Which arm is sampled next is chosen by someone who sees everything, the evidence at the truth
-included, and wants it to be large: half of the time the arm whose evidence is largest so far, otherwise an arm at random. He stops as soon as
-``exp(max over the grid of c of sum over the arms of l_m(theta_m)) / J`` reaches ``1 / ALPHA``, or after `SAMPLES` samples. By Ville's inequality he gets there with
-probability at most `ALPHA`; an exact binomial bound compares the count with it. The same without the arms' prices (the plain likelihood ratio) has
-to be found out. ``mean`` is that of the process when he stopped, at most 1 but for chance.
+For each family, three arms with known parameters. Which arm is sampled next is chosen by someone who sees everything, the evidence
+at the truth included, and wants it to be large: half of the time the arm whose evidence is largest so far, otherwise an arm at random.
+He stops as soon as ``exp(max over c of sum over the arms of l_m(theta_m)) / J`` reaches ``1 / ALPHA``, or after `SAMPLES` samples.
+By Ville's inequality he gets there with probability at most `ALPHA`; an exact binomial bound compares the count with it. The same
+without the arms' prices (the plain likelihood ratio) has to be found out. ``mean`` is that of the process when he stopped, at most 1
+but for chance.
 
 The evidence is taken from the rule's own tables (``stopping/_tables.py``).
 """
@@ -57,20 +58,13 @@ class Geometric(la.families.ScalarFamily):
         return rng.geometric(theta[0], (size, 1)) - 1.0
 
 
-class Coin(la.families.Bounded):
-    """`bounded` with the samples that make its bound tightest: the ends of the interval."""
-
-    def draw(self, rng, theta, size):
-        return (rng.random((size, 1)) < theta).astype(float)
-
-
 F = la.families
 #: name -> (families, parameters); a further kind of evidence needs an entry here, and in `arm_evidence` if it is no rise less a price.
 FAMILIES = {
     "gaussian, d=1": (F.Gaussian(2.0), [[0.0], [0.5], [3.0]]),
     "gaussian, d=5": (F.Gaussian(), [[0.0] * 5, [1.0] * 5, [-2.0] * 5]),
     "gaussian, covariance": (F.Gaussian([[1.0, 0.6], [0.6, 0.8]]), [[0.0, 0.0], [1.0, 0.0], [1.4, 1.2]]),
-    "bounded (a coin)": (Coin(0.0, 1.0), [[0.5], [0.3], [0.8]]),
+    "bounded": (F.bounded(0.0, 1.0), [[0.5], [0.3], [0.8]]),
     "exponential, rate": (F.Exponential(), [[0.5], [1.0], [9.0]]),
     "exponential, mean": (F.Exponential("mean"), [[0.5], [1.0], [9.0]]),
     "gamma, shape 2.5": (F.Gamma(2.5), [[0.5], [1.0], [9.0]]),

@@ -40,11 +40,11 @@ class AuditRow:
     mean, median, q95 : float or None
         Of the samples until the stop: the mean (None if a run did not stop), the median and the 95% quantile (None where it lies among the
         runs that did not stop).
-    least_low, least_high : float or None
+    least_low, least_high : float
         The information bound ``T* KL(delta, 1 - delta)`` by both ends of the bracket of T*: no rule that keeps its promise on all problems
-        needs fewer samples on average. None where it is infinite.
+        needs fewer samples on average.
     ratio : float or None
-        The mean over ``least_high``.
+        The mean over ``least_high``; None where either is missing or 0.
     verdict : {"kept", "broken", "untested"}
         ``"broken"`` if the one-sided lower limit of the error probability exceeds delta; ``"untested"`` if no run stopped.
     """
@@ -59,8 +59,8 @@ class AuditRow:
     mean: float | None
     median: float | None
     q95: float | None
-    least_low: float | None
-    least_high: float | None
+    least_low: float
+    least_high: float
     ratio: float | None
     verdict: str
 
@@ -141,7 +141,7 @@ def _cells(row: AuditRow) -> list[str]:
     def number(x: float | None, form: str = ",.0f") -> str:
         return "-" if x is None else format(x, form)
 
-    low, high = number(row.least_low, ",.1f"), number(row.least_high, ",.1f")
+    low, high = f"{row.least_low:,.1f}", f"{row.least_high:,.1f}"
     return [
         f"{row.delta:g}",
         f"{row.errors:,} of {row.trials:,}",
@@ -244,8 +244,8 @@ def _row(
         float(x) if math.isfinite(x) else None
         for x in (t.mean(), *np.quantile(t, [0.5, 0.95], method="inverted_cdf"))
     )
-    least = [x if math.isfinite(x) else None for x in bound.sample_bracket(delta)]
-    ratio = mean / least[1] if mean is not None and least[1] else None
+    least = bound.sample_bracket(delta)
+    ratio = mean / least[1] if mean is not None and least[1] > 0.0 else None
     verdict = KEPT
     if unstopped == n:
         verdict = UNTESTED
@@ -261,8 +261,7 @@ def _row(
         mean,
         median,
         q95,
-        least[0],
-        least[1],
+        *least,
         ratio,
         verdict,
     )
