@@ -20,7 +20,7 @@ from linkarms.montecarlo import error_interval
 from linkarms.paper import choose_regions, choose_users
 from linkarms.planning._rules import Guess
 
-SEED, TRIALS, CHUNK, DELTA, MAX_SAMPLES = 2_718, 1_000, 50, 0.1, 200_000
+SEED, TRIALS, CHUNK, DELTA, MAX_SAMPLES = 2_718, 400, 50, 0.1, 200_000
 COMMAND = "python -m evidence.real_stops FOLDER"
 STORE = Path(__file__).parent / "real_data" / "stops.json"
 TAXI_FILES = ("green_tripdata_2025-01.parquet", "taxi_zone_lookup.csv")

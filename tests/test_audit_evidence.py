@@ -61,7 +61,7 @@ def test_the_tables_of_the_docs_are_the_evidence():
 @pytest.mark.parametrize("name", supermartingales.FAMILIES)
 def test_the_evidence_is_a_supermartingale(name):
     entry = PROCESSES["families"][name]
-    assert entry["evidence"]["runs"] >= 2_000
+    assert entry["evidence"]["runs"] >= 1_000
     assert not supermartingales.verdict(entry["evidence"])
     assert supermartingales.verdict(entry["without the price"])
     # some of it again, and others: a false alarm in at most one of a hundred such tests
