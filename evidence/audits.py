@@ -44,10 +44,10 @@ INSTANCES = {
         2,
         [F.Gaussian(TILTED), F.Gaussian(2.0 * TILTED), F.Gaussian(np.diag([0.3, 1.5]))],
     ),
-    "exponential rates": ([1.0, 5.0, 22.0], 2, "exponential"),
-    "exponential means": ([1.0, 5.0, 22.0], 2, F.Exponential("mean")),
-    "bernoulli": ([0.05, 0.25, 0.95], 2, "bernoulli"),
-    "poisson": ([1.0, 6.0, 15.0], 2, "poisson"),
+    "exponential rates": ([1.0, 5.0, 14.0], 2, "exponential"),
+    "exponential means": ([1.0, 5.0, 14.0], 2, F.Exponential("mean")),
+    "bernoulli": ([0.05, 0.3, 0.85], 2, "bernoulli"),
+    "poisson": ([1.0, 6.0, 12.5], 2, "poisson"),
 }
 
 

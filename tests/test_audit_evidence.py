@@ -21,7 +21,7 @@ def shown(page, name):
 @pytest.mark.parametrize("name", audits.INSTANCES)
 def test_the_promise_is_kept_and_a_weakened_one_is_caught(name):
     entry = AUDITS["instances"][name]
-    errors, unstopped, mean, n = audits.total(entry["runs"]["1"])
+    _, unstopped, mean, n = audits.total(entry["runs"]["1"])
     assert n >= 10_000
     assert audits.broken(entry["runs"]["1"]) == [False, False]
     assert unstopped.tolist() == [0, 0]  # so that every run is an answer
