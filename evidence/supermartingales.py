@@ -25,7 +25,7 @@ from linkarms.montecarlo import promise_is_broken
 from linkarms.state import N_TABLES, TPEN, TW
 from linkarms.stopping._tables import MIX, evidence_kind, fill_tables
 
-SEED, RUNS, SAMPLES, ALPHA = 90_210, 1_000, 150, 0.1
+SEED, RUNS, SAMPLES, ALPHA = 90_210, 500, 120, 0.1
 COMMAND = "python -m evidence.supermartingales"
 HERE = Path(__file__)
 
