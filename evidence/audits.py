@@ -33,7 +33,7 @@ INSTANCES = {
         2,
         "gaussian",
     ),
-    "gaussian near-tie, d=5": ([[0.0] * 5, [5.0] * 5, [10.7] * 5], 2, "gaussian"),
+    "gaussian near-tie, d=5": ([[0.0] * 5, [5.0] * 5, [10.5] * 5], 2, "gaussian"),
     "unequal variances, d=1": (
         [0.0, 5.0, 11.0, 16.0],
         2,

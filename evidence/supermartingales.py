@@ -4,8 +4,8 @@ For each family, three arms with known parameters. Which arm is sampled next is 
 at the truth included, and wants it to be large: half of the time the arm whose evidence is largest so far, otherwise an arm at random.
 He stops as soon as ``exp(max over c of sum over the arms of l_m(theta_m)) / J`` reaches ``1 / ALPHA``, or after `SAMPLES` samples.
 By Ville's inequality he gets there with probability at most `ALPHA`; an exact binomial bound compares the count with it. The same
-without the arms' prices (the plain likelihood ratio) has to be found out. ``mean`` is that of the process when he stopped, at most 1
-but for chance.
+without the prices of the arms and of the grid (the plain likelihood ratio) has to be found out. ``mean`` is that of the process when
+he stopped, at most 1 but for chance.
 
 The evidence is taken from the rule's own tables (``stopping/_tables.py``).
 """
@@ -98,7 +98,10 @@ class Arms:
             code, par = self.model.codes[m, 0], self.model.pars[m, 0]
             values = [scalar_log_evidence(code, par, n, mean[0], self.theta[m, 0], c) for c in self.grid]
             return np.array(values) + (0.0 if priced else price)
-        rise = self.tables[TW, :, m] * self.families.families[m].kl(self.estimate, self.theta[m])
+        pair = (
+            (self.estimate, self.theta[m]) if len(self.estimate) > 1 else (self.estimate[0], self.theta[m, 0])
+        )
+        rise = self.tables[TW, :, m] * self.families.families[m].kl(*pair)
         return rise - price if priced else rise
 
 
@@ -120,7 +123,7 @@ def run(name, runs, priced=True, samples=SAMPLES):
             sums[m] += drawn[m][counts[m]]
             counts[m] += 1
             evidence[m] = arms.arm_evidence(m, int(counts[m]), sums[m] / counts[m], priced)
-            height = evidence.sum(axis=0).max() - math.log(len(arms.grid))
+            height = evidence.sum(axis=0).max() - (math.log(len(arms.grid)) if priced else 0.0)
             if height >= -math.log(ALPHA):
                 break
         rows.append((bool(height >= -math.log(ALPHA)), math.exp(height)))
