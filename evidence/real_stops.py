@@ -3,7 +3,8 @@
 ``FOLDER`` has ``green_tripdata_2025-01.parquet`` and ``taxi_zone_lookup.csv``, ``ml-latest-small`` in a folder of that name, or both;
 what is missing is left as it is. The data are not part of the project (`linkarms.arms.fetch`). Arms, clusters and records are those of
 ``evidence/real_data.py``: samples are drawn with replacement, and the truth is the partition of all records. EBC-H, delta = 0.1. The
-paper's rule has the Theta and the epsilon that `linkarms.plan` chooses for the true parameters, which nobody knows beforehand.
+paper's rule has the epsilon, and for gaps the Theta, that `linkarms.plan` chooses for the true parameters, which nobody knows
+beforehand; for ratings Theta is the range of the stars.
 ``python -m evidence.real_stops table`` prints the table of the docs.
 """
 
@@ -46,25 +47,26 @@ def movielens(folder, family):
 RATINGS = "ml-latest-small/ratings.csv"
 #: name -> (a file that has to be there, trials, the problem); a sample of the exponential by its mean takes long to weigh.
 SETTINGS = {
-    "taxi gaps, exponential by the mean": (TAXI_FILES[0], 20, lambda folder: taxi(folder, "mean")),
-    "taxi gaps, exponential by the rate": (TAXI_FILES[0], 100, lambda folder: taxi(folder, "rate")),
+    "taxi gaps, exponential by the mean": (TAXI_FILES[0], 60, lambda folder: taxi(folder, "mean")),
+    "taxi gaps, exponential by the rate": (TAXI_FILES[0], 400, lambda folder: taxi(folder, "rate")),
     "MovieLens, bounded": (
         RATINGS,
-        100,
+        200,
         lambda folder: movielens(folder, bounded([0.5, 0.5], [5.0, 5.0], independent=True)),
     ),
-    "MovieLens, Gaussian of variance 1": (RATINGS, 100, lambda folder: movielens(folder, Gaussian())),
+    "MovieLens, Gaussian of variance 1": (RATINGS, 400, lambda folder: movielens(folder, Gaussian())),
 }
 
 
-def paper_rule(problem):
-    """The paper's rule as `linkarms plan` sets it up for these parameters, and the bound."""
+def paper_rule(problem, stars):
+    """The paper's rule as `linkarms plan` sets it up for these parameters, with the stars' own Theta for ratings; and the bound."""
     bound = la.lower_bound(problem.parameters, problem.n_clusters, problem.family)
     guess = Guess(
         problem.parameters, problem.labels, bound.weights, problem.n_clusters, problem.arm_families, DELTA
     )
     rules, _ = stopping_rules(guess, 1.0 / bound.upper)
-    return next(rule for rule in rules if isinstance(rule, la.stopping.Paper)), bound
+    rule = next(rule for rule in rules if isinstance(rule, la.stopping.Paper))
+    return la.stopping.Paper((0.5, 5.0), rule.epsilon) if stars else rule, bound
 
 
 def run(problem, rule, first, trials):
@@ -136,7 +138,7 @@ def main(arguments=None):
         if not (Path(options.folder) / needed).is_file() or all(r in done.get(name, {}) for r in RULES):
             continue
         problem = make(Path(options.folder))
-        paper, bound = paper_rule(problem)
+        paper, bound = paper_rule(problem, stars=needed == RATINGS)
         entry = done.setdefault(name, {})
         entry.update(paper_rule=repr(paper), least=bound.samples(DELTA))
         for rule in RULES:
