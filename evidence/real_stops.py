@@ -47,8 +47,8 @@ def movielens(folder, family):
 RATINGS = "ml-latest-small/ratings.csv"
 #: name -> (a file that has to be there, trials, the problem); a sample of the exponential by its mean takes long to weigh.
 SETTINGS = {
-    "taxi gaps, exponential by the mean": (TAXI_FILES[0], 60, lambda folder: taxi(folder, "mean")),
-    "taxi gaps, exponential by the rate": (TAXI_FILES[0], 400, lambda folder: taxi(folder, "rate")),
+    "taxi gaps, exponential by the mean": (TAXI_FILES[0], 30, lambda folder: taxi(folder, "mean")),
+    "taxi gaps, exponential by the rate": (TAXI_FILES[0], 50, lambda folder: taxi(folder, "rate")),
     "MovieLens, bounded": (
         RATINGS,
         200,
