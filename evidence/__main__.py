@@ -11,6 +11,8 @@ PROOFS = (
     "error_rates",
     "lower_bound",
     "anytime",
+    "audits",
+    "supermartingales",
     "campaign_crashes",
     "service_crashes",
 )

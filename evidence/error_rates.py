@@ -36,21 +36,6 @@ INSTANCES = {
 }
 
 
-class Weakened(la.stopping.StoppingRule):
-    """The paper's rule with its threshold divided by `WEAKEN`: it must be caught."""
-
-    name = "weakened"
-
-    def __init__(self, rule):
-        self.rule = rule
-
-    def box(self, n_features):
-        return self.rule.box(n_features)
-
-    def threshold(self, view, delta):
-        return self.rule.threshold(view, delta) / WEAKEN
-
-
 def setting(name):
     parameters, k, family, theta, epsilon = INSTANCES[name]
     problem = la.Problem(parameters, k, family)
@@ -79,7 +64,7 @@ def run(name, rule, weakened, trials):
         trial = run_trial(
             problem,
             la.sampling.resolve_sampling(rule),
-            Weakened(stop) if weakened else stop,
+            la.stopping.weaken(stop, WEAKEN) if weakened else stop,
             (DELTA,),
             np.random.SeedSequence(SEED, spawn_key=(i,)),
             MAX_SAMPLES,

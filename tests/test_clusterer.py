@@ -269,7 +269,7 @@ def test_a_sample_outside_the_support_is_refused(family, value):
 
 
 CONSTRUCTOR = {
-    "no stopping": ({"stopping": ...}, "stopping is missing"),
+    "no rule at all": ({"stopping": ...}, "unknown"),
     "own stop": ({"stopping": None}, "none"),
     "paper by name": ({"stopping": "paper"}, "theta"),
     "unknown stopping": ({"stopping": "soon"}, "unknown"),

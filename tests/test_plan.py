@@ -108,7 +108,8 @@ def test_the_papers_rule_is_set_up_for_the_guess(theta, family):
     problem = la.Problem(theta, 2, family)
     b = la.lower_bound(theta, 2, family)
     guess = _rules.Guess(problem.parameters, problem.labels, b.weights, 2, problem.arm_families, 0.05)
-    (rule,), refused = _rules.stopping_rules(guess, 1 / b.upper)
+    (first, rule), refused = _rules.stopping_rules(guess, 1 / b.upper)
+    assert first.name == "anytime"
     assert refused == {}
     rule.check(problem.arm_families)
     box = rule.box(problem.n_features)
@@ -120,9 +121,9 @@ def test_the_papers_rule_is_set_up_for_the_guess(theta, family):
 
 def test_a_guess_at_the_end_of_the_domain_has_no_theta():
     p = la.plan([0.0, 0.15, 0.8], 2, "bernoulli", trials=2)
-    assert {row.note for row in p.rows} == {
-        "no theta strictly inside the domain of the family has room for the guess"
-    }
+    notes = {row.stopping.split("(")[0]: row.note for row in p.rows}
+    assert notes["paper"] == "no theta strictly inside the domain of the family has room for the guess"
+    assert {row.trials for row in p.rows if row.stopping == "Anytime()"} == {2}  # which needs none
 
 
 def test_nothing_to_find_out_and_nothing_to_find():
@@ -220,12 +221,20 @@ def test_plan_prints_a_table(tmp_path, capsys):
     assert answer["rules"][0]["mean"] == want.rows[0].mean
 
 
+def test_the_anytime_rule_comes_first_and_can_be_named():
+    p = la.plan(MEANS, 2, trials=3, sampling="ebc-h")
+    assert [row.stopping.split("(")[0] for row in p.rows] == ["Anytime", "Paper"]
+    assert p.rows[0].mean < p.rows[1].mean
+    (row,) = la.plan(MEANS, 2, trials=3, sampling="ebc-h", stopping="anytime").rows
+    assert row == p.rows[0]
+
+
 def test_plan_says_when_no_rule_stops(capsys):
     words = ["plan", "synthetic1", "--trials", "2", "-q", "--max-samples", "20"]
     assert run(words) == 1
     assert "2 of 2 runs did not stop within 20 samples" in capsys.readouterr().out
     assert run(["plan", "synthetic1", "--epsilon", "0.1"]) == 2
-    assert "no stopping rule is given" in capsys.readouterr().err
+    assert "--epsilon belongs to the paper's rule" in capsys.readouterr().err
 
 
 def test_the_demo_shows_the_bound(tmp_path, monkeypatch, capsys):

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from linkarms.closed_loop import cluster
     from linkarms.clusterer import BanditClusterer
     from linkarms.errors import LinkarmsError
-    from linkarms.montecarlo import simulate
+    from linkarms.montecarlo import Audit, audit, simulate
     from linkarms.planning import Plan, plan
     from linkarms.problem import Problem, problems
     from linkarms.result import Result, Witness
 
 _HOMES = {
+    "Audit": "montecarlo",
     "BanditClusterer": "clusterer",
     "Bound": "bound",
     "LinkarmsError": "errors",
@@ -31,6 +32,7 @@ _HOMES = {
     "Psi": "alternatives",
     "Result": "result",
     "Witness": "result",
+    "audit": "montecarlo",
     "cluster": "closed_loop",
     "lower_bound": "bound",
     "plan": "planning",
@@ -41,6 +43,7 @@ _HOMES = {
 _ROOMS = ("arms", "campaign", "errors", "families", "plots", "sampling", "stopping")
 
 __all__ = [
+    "Audit",
     "BanditClusterer",
     "Bound",
     "LinkarmsError",
@@ -51,6 +54,7 @@ __all__ = [
     "Witness",
     "__version__",
     "arms",
+    "audit",
     "campaign",
     "cluster",
     "errors",

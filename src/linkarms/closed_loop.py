@@ -67,7 +67,7 @@ def cluster(
     Examples
     --------
     >>> import linkarms as la
-    >>> r = la.cluster(la.problems.synthetic1(), stopping=la.stopping.Paper(theta=(-5, 5)), delta=0.05, seed=3)
+    >>> r = la.cluster(la.problems.synthetic1(), delta=0.05, seed=3)
     >>> r.stopped, r.labels.tolist()
     (True, [0, 0, 1, 1, 2, 2])
     """

@@ -56,7 +56,7 @@ class BanditClusterer:
     sampling : str or SamplingRule, default "ebc-h"
         Which arm next; see `linkarms.sampling`.
     stopping : StoppingRule or None
-        When to stop; see `linkarms.stopping`. None for the sampling rule's own stop, where it has one. It has no default yet.
+        When to stop; see `linkarms.stopping`. None for the sampling rule's own stop, where it has one.
     seed : int, default 0
         Seed of the rules' own random numbers (EBC's first weights).
     max_samples : int, optional
@@ -68,7 +68,7 @@ class BanditClusterer:
     >>> import linkarms as la
     >>> rng = np.random.default_rng(1)
     >>> truth = {"ada": 0.0, "ben": 0.4, "cy": 5.0}
-    >>> c = la.BanditClusterer(n_clusters=2, arms=list(truth), stopping=la.stopping.Paper(theta=(-10, 10)))
+    >>> c = la.BanditClusterer(n_clusters=2, arms=list(truth))
     >>> while not c.done:
     ...     for arm in c.ask():
     ...         c.tell(arm, rng.normal(truth[arm]))

@@ -101,6 +101,11 @@ class Bound:
         information = binary_divergence(delta)
         return self.lower * information if information > 0.0 else 0.0
 
+    def sample_bracket(self, delta: float) -> tuple[float, float]:
+        """Between which numbers ``T* KL(delta, 1 - delta)`` lies; the first is `samples`."""
+        information = binary_divergence(delta)
+        return self.samples(delta), self.upper * information if information > 0.0 else 0.0
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; ``None`` for what is infinite."""
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from linkarms._version import __version__
+from linkarms.cli._audit import audit
 from linkarms.cli._bench import bench
 from linkarms.cli._bound import bound
 from linkarms.cli._campaign import campaign
@@ -48,7 +49,7 @@ def _root(
         typer.echo(context.get_help())
 
 
-for _command in (demo, cluster, plan, bound, simulate, reproduce, bench, serve):
+for _command in (demo, cluster, plan, bound, simulate, audit, reproduce, bench, serve):
     app.command()(_command)
 app.add_typer(campaign)
 

@@ -70,10 +70,10 @@ def create(
 
     Examples:
 
-    - linkarms campaign create coffee --arms ada,ben,cy,dot -k 2 --stopping paper --theta -10,10
+    - linkarms campaign create coffee --arms ada,ben,cy,dot -k 2
 
     - linkarms campaign create gaps --arms docks,hills,port -k 2 --family exponential
-      --stopping paper --theta 0.1,50 --lease 2h --storage runs.db
+      --lease 2h --storage runs.db
     """
     from linkarms.campaign import Campaign
 

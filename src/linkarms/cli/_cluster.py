@@ -59,13 +59,13 @@ def cluster(
     Examples:
 
     - linkarms cluster trips.parquet --arm zone --value gap -k 3 --family exponential
+
+    - linkarms cluster sensors.csv --arm id --value x,y -k 4 --family gaussian:0.25 --out clusters.png
+
+    - linkarms cluster clicks.csv --arm page --value clicked -k 2 --family bernoulli --no-replace --json
+
+    - linkarms cluster trips.parquet --arm zone --value gap -k 3 --family exponential
       --stopping paper --theta 0.1,50
-
-    - linkarms cluster sensors.csv --arm id --value x,y -k 4 --family gaussian:0.25
-      --stopping paper --theta -9,9 --out clusters.png
-
-    - linkarms cluster clicks.csv --arm page --value clicked -k 2 --family bernoulli
-      --stopping paper --theta 0.02,0.98 --no-replace --json
     """
     import linkarms as la
 

@@ -52,7 +52,6 @@ def demo(
             problem.n_clusters,
             delta=delta,
             sampling="ebc-h",
-            stopping=la.stopping.Paper(theta=(-5.0, 5.0), epsilon=0.01),
             seed=seed,
             callback=watch,
         )

@@ -8,8 +8,12 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "Backend",
+    "Budget",
     "Delta",
+    "Deltas",
     "Epsilon",
+    "Jobs",
     "Json",
     "MaxSamples",
     "ProblemName",
@@ -17,6 +21,7 @@ __all__ = [
     "Seed",
     "Stopping",
     "Theta",
+    "Trials",
 ]
 
 
@@ -41,14 +46,30 @@ Seed = Annotated[int, typer.Option(help="The same seed gives the same run.")]
 Delta = Annotated[float, typer.Option(help="The promised error probability.")]
 Stopping = Annotated[
     str | None,
-    typer.Option(metavar="RULE", help="When to stop: paper (needs --theta). There is no default."),
+    typer.Option(metavar="RULE", help="When to stop: anytime, or paper (needs --theta). [default: anytime]"),
 ]
 Theta = Annotated[
     str | None,
-    typer.Option(metavar="LO,HI", help="Where all parameters lie; for --stopping paper."),
+    typer.Option(metavar="LO,HI", help="Where all parameters lie; only for --stopping paper."),
 ]
 Epsilon = Annotated[
     float | None,
-    typer.Option(help="Width of the paper's rule; smaller for harder problems. [default: 0.01]"),
+    typer.Option(help="Width of the paper's rule; only for --stopping paper. [default: 0.01]"),
 ]
+Trials = Annotated[int, typer.Option(metavar="N", help="Runs of each rule.")]
+Deltas = Annotated[str, typer.Option(metavar="P[,P]", help="Promised error probabilities.")]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "--n-jobs", help="Threads, or processes of --backend dask; -1 for one a core. A cluster has its own."
+    ),
+]
+Backend = Annotated[
+    str,
+    typer.Option(
+        metavar="local|dask|ADDRESS",
+        help="Where trials run: threads here, Dask processes here, or the scheduler at tcp://HOST:PORT.",
+    ),
+]
+Budget = Annotated[int, typer.Option("--max-samples", help="Give a run up after so many samples.")]
 MaxSamples = Annotated[int | None, typer.Option(help="Give up after so many samples.")]

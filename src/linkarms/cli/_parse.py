@@ -79,13 +79,18 @@ def _parameter(words: list[str], where: str, form: str) -> dict[str, Any]:
 
 
 def parse_stopping(name: str | None, theta: str | None, epsilon: float | None) -> Any:
-    """A stopping rule by its name and options."""
+    """A stopping rule by its name and options; the anytime rule without a name."""
     from linkarms import stopping
 
-    if name is None:
-        raise InvalidInput("no stopping rule is given; choose one: --stopping paper --theta LO,HI")
-    if name != "paper":
-        raise InvalidInput(f"--stopping {name}: there is no such rule; choose paper")
+    if name in (None, stopping.Anytime.name):
+        for option, value in (("--theta", theta), ("--epsilon", epsilon)):
+            if value is not None:
+                raise InvalidInput(
+                    f"{option} belongs to the paper's rule; give --stopping paper, or leave {option} out"
+                )
+        return stopping.Anytime()
+    if name != stopping.Paper.name:
+        raise InvalidInput(f"--stopping {name}: there is no such rule; choose anytime or paper")
     if theta is None:
         raise InvalidInput("--stopping paper needs --theta LO,HI: the interval in which all parameters lie")
     bounds = parse_numbers(theta, "--theta")

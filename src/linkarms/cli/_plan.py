@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from linkarms.cli._options import Delta, Epsilon, Json, ProblemName, Quiet, Seed, Stopping, Theta
+from linkarms.cli._options import Budget, Delta, Epsilon, Json, ProblemName, Quiet, Seed, Stopping, Theta
 from linkarms.cli._output import plain_table, print_json
 from linkarms.cli._parse import parse_list, parse_problem, parse_stopping
 
@@ -17,7 +17,6 @@ __all__ = ["plan"]
 
 Sampling = Annotated[str | None, typer.Option(metavar="RULE[,RULE]", help="Sampling rules. [default: all]")]
 Trials = Annotated[int, typer.Option(metavar="N", help="Simulated runs of each pair of rules.")]
-Budget = Annotated[int, typer.Option("--max-samples", help="Give a run up after so many samples.")]
 Jobs = Annotated[int, typer.Option("--n-jobs", help="Threads; -1 for one a core.")]
 
 
@@ -45,7 +44,7 @@ def plan(
 
     - linkarms plan synthetic1 --delta 0.01
 
-    - linkarms plan mine.json --sampling ebc-h --stopping paper --theta -9,9 --trials 200
+    - linkarms plan mine.json --sampling ebc-h --stopping anytime --trials 200
 
     - linkarms plan mine.json --json
     """

@@ -10,10 +10,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from linkarms.cli._options import Json, Quiet, Seed
+from linkarms.cli._options import Backend, Jobs, Json, Quiet, Seed
 from linkarms.cli._output import plain_table, print_json
 from linkarms.cli._parse import parse_trials
-from linkarms.cli._simulate import Backend, Jobs
 from linkarms.errors import InvalidInput, require
 
 __all__ = ["reproduce"]

@@ -9,29 +9,26 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from linkarms.cli._options import Epsilon, Json, ProblemName, Quiet, Seed, Stopping, Theta
+from linkarms.cli._options import (
+    Backend,
+    Budget,
+    Deltas,
+    Epsilon,
+    Jobs,
+    Json,
+    ProblemName,
+    Quiet,
+    Seed,
+    Stopping,
+    Theta,
+    Trials,
+)
 from linkarms.cli._output import plain_table, print_json
 from linkarms.cli._parse import parse_list, parse_numbers, parse_problem, parse_stopping
 
 __all__ = ["simulate"]
 
 Rules = Annotated[str, typer.Option(metavar="RULE[,RULE]", help="Sampling rules: ebc, ebc-h, round-robin.")]
-Deltas = Annotated[str, typer.Option(metavar="P[,P]", help="Promised error probabilities.")]
-Trials = Annotated[int, typer.Option(metavar="N", help="Runs of each rule.")]
-Jobs = Annotated[
-    int,
-    typer.Option(
-        "--n-jobs", help="Threads, or processes of --backend dask; -1 for one a core. A cluster has its own."
-    ),
-]
-Backend = Annotated[
-    str,
-    typer.Option(
-        metavar="local|dask|ADDRESS",
-        help="Where trials run: threads here, Dask processes here, or the scheduler at tcp://HOST:PORT.",
-    ),
-]
-Budget = Annotated[int, typer.Option("--max-samples", help="Give a run up after so many samples.")]
 
 
 def simulate(
@@ -57,11 +54,11 @@ def simulate(
 
     Examples:
 
-    - linkarms simulate synthetic1 --stopping paper --theta -5,5 --trials 200
+    - linkarms simulate synthetic1 --trials 200
 
-    - linkarms simulate synthetic2 --rules ebc-h,round-robin --stopping paper --theta 0.1,50 --deltas 0.05
+    - linkarms simulate mine.json --rules ebc-h,round-robin --deltas 0.05 --json
 
-    - linkarms simulate mine.json --stopping paper --theta -9,9 --epsilon 0.001 --json
+    - linkarms simulate synthetic2 --stopping paper --theta 0.1,50 --epsilon 0.001
     """
     import linkarms as la
     from linkarms.montecarlo import BackendError

@@ -34,6 +34,7 @@ from linkarms.state import (
     READY,
     SCALE,
     STATISTIC,
+    TPEN,
     WITNESS,
     W,
     copy_state,
@@ -78,6 +79,7 @@ class Engine:
         n_arms, d = families.model.codes.shape
         anytime = stopping if isinstance(stopping, Anytime) else None
         grid = anytime.grid(families) if anytime else np.zeros(0)
+        self._discount = anytime.discount if anytime else 1.0
         self.state = new_state(n_arms, d, len(grid))
         self.state.blocker[SCALE] = len(grid) // 4
         self.state.vectors[W] = sampling.initial_weights(n_arms, rng)
@@ -102,8 +104,9 @@ class Engine:
 
     @property
     def compiled(self) -> bool:
-        """Both rules are the package's own, so that whole trials can run inside a kernel."""
-        return self.sampling.code != sampling_codes.USER and self.stopping.code != stopping_codes.USER
+        """Both rules are the package's own, and as they should be, so that whole trials can run inside a kernel."""
+        own = self.sampling.code == sampling_codes.USER or self.stopping.code == stopping_codes.USER
+        return not own and self._discount == 1.0
 
     @property
     def trivial(self) -> bool:
@@ -167,6 +170,7 @@ class Engine:
         """Take in the sufficient statistic of one sample; if a user's function fails, nothing has changed."""
         saved = copy_state(self.state) if self.families.has_callbacks else None
         self._call(OBSERVE, arm, np.ascontiguousarray(statistic))
+        self._lower_prices(arm)
         try:
             self.families.raise_pending()
         except CallbackError:
@@ -178,7 +182,13 @@ class Engine:
     def refresh(self) -> None:
         """Bring what depends on counts and means up to date, after they were set from outside."""
         self._call(REFRESH)
+        self._lower_prices(slice(None))
         self.families.raise_pending()
+
+    def _lower_prices(self, arms: int | slice) -> None:
+        """Under a rule that was weakened, divide what the kernel has just written (docs/anytime.md, audits)."""
+        if self._discount != 1.0:
+            self.state.tables[TPEN, :, arms] /= self._discount
 
     def choose(self) -> int:
         """The next arm, pending pulls counted as pulls."""

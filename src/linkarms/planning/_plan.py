@@ -30,7 +30,7 @@ def plan(
     delta: float = 0.05,
     *,
     sampling: str | SamplingRule | Sequence[str | SamplingRule] | None = None,
-    stopping: StoppingRule | Sequence[StoppingRule] | None = None,
+    stopping: str | StoppingRule | Sequence[str | StoppingRule] | None = None,
     arms: Sequence[Hashable] | None = None,
     trials: int = 100,
     max_samples: int = 100_000,
@@ -52,9 +52,9 @@ def plan(
         The error probability that is to be promised.
     sampling : str, SamplingRule, or a sequence of them, optional
         The sampling rules; by default all that the package has.
-    stopping : StoppingRule or a sequence of them, optional
-        The stopping rules; by default all that the package has. The paper's then gets a Theta that is three times as wide as the
-        guess, and an epsilon that suits it; the table says which.
+    stopping : str, StoppingRule, or a sequence of them, optional
+        The stopping rules; by default all that the package has, the anytime rule first. The paper's then gets a Theta that is three times
+        as wide as the guess, and an epsilon that suits it; the table says which.
     arms : sequence, optional
         Names of the arms.
     trials, max_samples, seed : int
@@ -98,7 +98,7 @@ def plan(
         stops, refused = stopping_rules(guess, 1.0 / bound.upper)
         rows = [PlanRow(way.name, name, note=why) for name, why in refused.items() for way in ways]
     else:
-        given = stopping if isinstance(stopping, Sequence) else [stopping]
+        given = [stopping] if isinstance(stopping, (str, StoppingRule)) else stopping
         stops = [resolve_stopping(rule) for rule in given]
     runs_of = partial(
         simulate,

@@ -15,7 +15,7 @@ from linkarms.alternatives._local import domain_box
 from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies
 from linkarms.sampling import SamplingRule, View
-from linkarms.stopping import Paper, StoppingRule
+from linkarms.stopping import Anytime, Paper, StoppingRule
 
 __all__ = ["Guess", "sampling_rules", "shipped", "stopping_rules"]
 
@@ -85,7 +85,8 @@ def stopping_rules(guess: Guess, psi: float) -> tuple[list[StoppingRule], dict[s
     """The stopping rules of the package, set up for the guess, and why others cannot be; ``psi`` is the optimal one, ``1 / T*``."""
     rules: list[StoppingRule] = []
     refused: dict[str, str] = {}
-    for cls in shipped(linkarms.stopping, StoppingRule):  # type: ignore[type-abstract]
+    found = shipped(linkarms.stopping, StoppingRule)  # type: ignore[type-abstract]
+    for cls in sorted(found, key=lambda cls: cls is not Anytime):  # the default rule first
         if issubclass(cls, Paper):
             paper = _paper(guess, psi)
             if paper is None:

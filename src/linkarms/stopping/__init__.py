@@ -7,6 +7,7 @@ from linkarms.stopping._maxgap import MaxGap
 from linkarms.stopping._paper import Paper
 from linkarms.stopping._resolve import resolve_stopping, stopping_from_dict
 from linkarms.stopping._size import SampleSize
+from linkarms.stopping._weaken import weaken
 
 __all__ = [
     "BOC",
@@ -17,4 +18,5 @@ __all__ = [
     "StoppingRule",
     "resolve_stopping",
     "stopping_from_dict",
+    "weaken",
 ]

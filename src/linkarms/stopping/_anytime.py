@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies
 from linkarms.sampling import View
 from linkarms.stopping import _kernels
@@ -41,10 +42,23 @@ class Anytime(StoppingRule):
 
     name = "anytime"
     code = _kernels.ANYTIME
+    #: What the arms' prices are divided by: 1, but for a rule that `weaken` has made.
+    discount: float = 1.0
 
     def __init__(self, c: float | tuple[float, ...] | list[float] | None = None) -> None:
         self._c = c
-        self._grid = np.atleast_1d(np.array(GRID if c is None else c, dtype=np.float64))
+        try:
+            self._grid = np.atleast_1d(np.array(GRID if c is None else c, dtype=np.float64))
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"c={c!r} is not made of numbers ({error}); give one, or several, above 0"
+            ) from error
+        if (
+            self._grid.ndim != 1
+            or self._grid.size == 0
+            or not np.all((self._grid > 0.0) & np.isfinite(self._grid))
+        ):
+            raise InvalidInput(f"c={c!r} is out of range; give one number, or several, above 0")
 
     def grid(self, families: ArmFamilies) -> NDArray[np.float64]:
         """The values of ``c``; a single one where no arm's evidence has a ``c``."""
@@ -58,7 +72,7 @@ class Anytime(StoppingRule):
 
     def threshold(self, view: View, delta: float) -> float:
         """``log(n / delta) + log J``."""
-        return self.base(view.families) - math.log(delta)
+        return self.base(view.families) + self.level(delta)
 
     def to_dict(self) -> dict[str, Any]:
         """Name, and the grid where it was given."""

@@ -47,7 +47,7 @@ class BOC(StoppingRule):
             if not isinstance(family, Gaussian):
                 raise InvalidInput(
                     f"the stop of ATBOC and LUCBBOC is for Gaussian arms, and arm {m} is {family.name}; "
-                    "give stopping=linkarms.stopping.Paper(theta=(low, high)), say"
+                    "give stopping='anytime', say"
                 )
 
     def __repr__(self) -> str:

@@ -1,0 +1,27 @@
+"""Put the tables of the anytime rule's evidence into the docs: ``python -m evidence.fill_tables``."""
+
+import json
+from pathlib import Path
+
+from evidence import audits, real_stops, supermartingales
+
+ROOT = Path(__file__).parents[1]
+#: page, name of the table, evidence, what makes the table
+TABLES = (
+    ("anytime.md", "audits", ROOT / "evidence" / "audits.json", audits.table),
+    ("anytime.md", "supermartingales", ROOT / "evidence" / "supermartingales.json", supermartingales.table),
+    ("real-data.md", "stops", real_stops.STORE, real_stops.table),
+)
+
+
+def main():
+    for page, name, path, table in TABLES:
+        target = ROOT / "docs" / page
+        before, rest = target.read_text().split(f"<!-- table: {name} -->\n")
+        after = rest.split("<!-- /table -->", 1)[1]
+        body = table(json.loads(path.read_text()))
+        target.write_text(f"{before}<!-- table: {name} -->\n{body}\n<!-- /table -->{after}")
+
+
+if __name__ == "__main__":
+    main()
