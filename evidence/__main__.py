@@ -7,6 +7,7 @@ PROOFS = (
     "psi_brute_force",
     "exact_psi",
     "exact_savings",
+    "exact_stops",
     "paper_figures",
     "error_rates",
     "lower_bound",

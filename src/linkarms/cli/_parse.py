@@ -97,8 +97,8 @@ def parse_stopping(name: str | None, theta: str | None, epsilon: float | None) -
     if len(bounds) % 2:
         raise InvalidInput(f"--theta {theta}: give two numbers, LO,HI, or two for each coordinate")
     pairs = list(zip(bounds[::2], bounds[1::2], strict=True))
-    extra = {} if epsilon is None else {"epsilon": epsilon}
-    return stopping.Paper(theta=pairs[0] if len(pairs) == 1 else pairs, **extra)
+    box = pairs[0] if len(pairs) == 1 else pairs
+    return stopping.Paper(theta=box) if epsilon is None else stopping.Paper(theta=box, epsilon=epsilon)
 
 
 def parse_list(text: str, option: str) -> list[str]:

@@ -36,7 +36,7 @@ class StoppingRule(ABC):
     """
 
     name: ClassVar[str]
-    code: ClassVar[int] = _kernels.USER
+    code: int = _kernels.USER
     #: There to be compared with: `plan` leaves it out unless it is asked for.
     baseline: ClassVar[bool] = False
     #: Stop also where the estimates have equal edges at the cut.
