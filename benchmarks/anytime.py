@@ -1,0 +1,97 @@
+"""A step under the anytime rule beside one under the paper's: ``python -m benchmarks.anytime``.
+
+Whole trials of EBC-H inside the kernels, at delta = 1e-4 for the anytime rule; under the paper's rule as many samples. The two take
+turns, and the ratio of each turn counts. Times are the thread's own. The table goes into docs/benchmarks.md.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+import linkarms as la
+from linkarms._machine import machine
+
+HERE = Path(__file__).with_suffix(".json")
+ROUNDS, TRIALS = 9, 12
+#: instance -> (problem, Theta, epsilon)
+INSTANCES = {
+    "Synthetic 1 (M = 6, d = 2)": (la.problems.synthetic1(), (-5, 5), 0.01),
+    "M = 4, d = 5": (la.problems.scaling(n_arms=4), (-100, 100), 0.01),
+    "M = 20, d = 5": (la.problems.scaling(n_arms=20), (-100, 100), 0.01),
+    "Synthetic 2, rates (M = 6)": (la.problems.synthetic2(), (0.1, 50), 0.001),
+    "Poisson (M = 5)": (la.Problem([1, 1.5, 4, 4.7, 9], n_clusters=3, family="poisson"), (0.1, 50), 0.001),
+    "Bernoulli (M = 4)": (
+        la.Problem([0.1, 0.2, 0.55, 0.65], n_clusters=2, family="bernoulli"),
+        (0.02, 0.98),
+        0.001,
+    ),
+}
+
+
+def microseconds(problem, stop, seed, max_samples):
+    """Microseconds a sample, and the mean number of samples."""
+    found = la.simulate(
+        problem,
+        ["ebc-h"],
+        stopping=stop,
+        deltas=[1e-4],
+        trials=TRIALS,
+        seed=seed,
+        n_jobs=1,
+        max_samples=max_samples,
+    )["ebc-h"]
+    times = found.stopping_times[:, 0]
+    return found.microseconds_per_sample, int(np.where(times < 0, max_samples, times).mean())
+
+
+def measure():
+    """One row an instance: medians of both, and of the ratio of each round with its quartiles."""
+    rows = []
+    for name, (problem, theta, epsilon) in INSTANCES.items():
+        paper, anytime, ratio = [], [], []
+        for turn in range(ROUNDS):
+            ours, samples = microseconds(problem, la.stopping.Anytime(), turn, 10**6)
+            theirs, _ = microseconds(
+                problem, la.stopping.Paper(theta=theta, epsilon=epsilon), turn, max(samples, 50)
+            )
+            anytime.append(ours)
+            paper.append(theirs)
+            ratio.append(ours / theirs)
+        low, middle, high = np.quantile(ratio, [0.25, 0.5, 0.75])
+        rows.append(
+            {
+                "instance": name,
+                "paper_us": round(float(np.median(paper)), 2),
+                "anytime_us": round(float(np.median(anytime)), 2),
+                "ratio": round(float(middle), 2),
+                "quartiles": [round(float(low), 2), round(float(high), 2)],
+            }
+        )
+        print(rows[-1], flush=True)
+    return rows
+
+
+def table(rows):
+    """The rows as Markdown."""
+    lines = ["| instance | paper, us | anytime, us | ratio (quartiles) |", "|---|---|---|---|"]
+    for r in rows:
+        low, high = r["quartiles"]
+        lines.append(
+            f"| {r['instance']} | {r['paper_us']:g} | {r['anytime_us']:g} | {r['ratio']:g} ({low:g} to {high:g}) |"
+        )
+    return "\n".join(lines)
+
+
+def main():
+    """Measure, write, print."""
+    rows = measure()
+    HERE.write_text(
+        json.dumps({"command": "python -m benchmarks.anytime", "machine": machine(), "rows": rows}, indent=1)
+        + "\n"
+    )
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()
