@@ -48,6 +48,12 @@ INSTANCES = {
     "bernoulli": ([0.1, 0.35, 0.85], 2, "bernoulli"),
     "poisson": ([1.0, 6.0, 13.0], 2, "poisson"),
     "exponential means": ([1.0, 5.0, 17.0], 2, F.Exponential("mean")),
+    "unknown variance, one for all": ([0.0, 10.0, 21.0], 2, F.UnknownVariance(shared=True)),
+    "unknown variance, one for each": (
+        [(0.0, 0.0), (10.0, 0.0), (21.0, 0.0)],
+        2,
+        [F.UnknownVariance(draw_variance=v) for v in (0.5, 2.0, 1.0)],
+    ),
 }
 
 
@@ -142,7 +148,11 @@ def main(arguments=None):
     for name in INSTANCES:
         entry = store.data.setdefault("instances", {}).setdefault(name, {"runs": {}})
         problem = setting(name)
-        bound = la.lower_bound(problem.parameters, problem.n_clusters, problem.family)
+        # to know the variance can only help
+        known = [
+            F.Gaussian(f.draw_variance) if isinstance(f, F.UnknownVariance) else f for f in problem.families
+        ]
+        bound = la.lower_bound(problem.parameters, problem.n_clusters, known)
         entry["bound"] = [bound.samples(delta) for delta in DELTAS]
         for factor in WEAKER[2:] if name in FEWER else WEAKER:
             if all(broken(complete(store, name, factor, WEAK_TRIALS))):

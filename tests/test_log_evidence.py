@@ -124,7 +124,10 @@ def test_ville_holds_at_any_time(family, lam):
 def test_edges():
     for family in (Gaussian(), Exponential(), Bernoulli(), Poisson()):
         assert family.log_evidence(0, 0.5, 0.5) == 0.0
-    assert Bernoulli().log_evidence(5, 0.2, 0.0) == math.inf
+    assert Bernoulli().log_evidence(5, 0.4, 0.0) == math.inf
+    # one success: at 0 the limit is taken, which is finite and so never too large
+    near = Bernoulli().log_evidence(5, 0.2, 1e-12)
+    assert Bernoulli().log_evidence(5, 0.2, 0.0) == pytest.approx(near, abs=1e-9)
     assert Bernoulli().log_evidence(5, 0.0, 0.0) == pytest.approx(0.0, abs=1e-12)
     assert Poisson().log_evidence(5, 0.0, 0.0) == 0.0
     assert math.isfinite(Gaussian().log_evidence(10**9, 0.5, 0.4))

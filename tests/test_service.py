@@ -138,7 +138,7 @@ def test_families_and_rules_in_json(service):
 def test_choices_are_the_library_s_rules(lite):
     found = lite.get("/api/v1/choices").json()
     stopping = {rule["name"]: rule for rule in found["stopping"]}
-    assert stopping["paper"]["parameters"] == ["theta", "epsilon"]
+    assert stopping["paper"]["parameters"] == ["theta", "epsilon", "exact"]
     assert stopping["paper"]["required"] == ["theta"]
     assert {"ebc", "ebc-h", "round-robin"} <= {rule["name"] for rule in found["sampling"]}
     assert "boc" not in stopping  # a baseline

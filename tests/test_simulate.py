@@ -268,7 +268,7 @@ BAD = [
     ({"n_jobs": 0}, "n_jobs"),
     ({"chunk_size": 0}, "chunk_size"),
     ({"backend": "mars"}, "backend"),
-    ({"stopping": ...}, "stopping is missing"),
+    ({"stopping": "sometime"}, "is unknown; choose one"),
 ]
 
 

@@ -159,7 +159,6 @@ BAD = {
     "epsilon=0 ": lambda: Paper(theta=(0, 1), epsilon=0.0),
     "epsilon=nan": lambda: Paper(theta=(0, 1), epsilon=math.nan),
     "needs the parameter space": lambda: la.BanditClusterer(2, 3, stopping="paper"),
-    "stopping is missing": lambda: la.BanditClusterer(2, 3),
 }
 
 

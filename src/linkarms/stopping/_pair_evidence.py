@@ -224,8 +224,9 @@ def _best_likelihood(n: float, d: int, squares: float) -> float:
 
 
 @kernel
-def _one_variance(moments: Array, u: int, v: int, a: int, b: int, p: float, q: float) -> float:
+def _one_variance(moments: Array, u: int, v: int, a: int, b: int, p: float, q: float, paid: float) -> float:
     """The arms share their variance: the likelihood depends on the squares alone, and so on the Gaussian pair cost."""
+    d = moments.shape[1] - MEAN_FROM
     n, squares, total = 0.0, 0.0, 0.0
     spread = 0.0
     for i in range(3 if u == a else 4):
@@ -244,13 +245,23 @@ def _one_variance(moments: Array, u: int, v: int, a: int, b: int, p: float, q: f
             )
         else:
             cost = (q - p) ** 2 / (2.0 * spread)
-    squares += 2.0 * cost
-    return total + _best_likelihood(n, moments.shape[1] - MEAN_FROM, squares) if squares > 0.0 else -math.inf
+    if squares <= 0.0:
+        return -math.inf
+    return 0.5 * n * d * math.log1p(2.0 * cost / squares) + paid * (total + _best_likelihood(n, d, squares))
 
 
 @kernel
 def _own_variances(
-    moments: Array, u: int, v: int, a: int, b: int, gap: float, level: float, box: Array, which: Array
+    moments: Array,
+    u: int,
+    v: int,
+    a: int,
+    b: int,
+    gap: float,
+    paid: float,
+    level: float,
+    box: Array,
+    which: Array,
 ) -> float:
     """Each arm has its own variance: how far each moves, with ``r_u + r_v + r_a + r_b >= gap``, a shared arm counted twice.
 
@@ -264,7 +275,7 @@ def _own_variances(
         k, squares = moments[m, PREDICTED], moments[m, SQUARES]
         if squares <= 0.0:  # at most one predicted sample, or equal ones: any mean is possible
             return -math.inf
-        total += moments[m, LOG_PREDICTIVE] + _best_likelihood(k, d, squares)
+        total += paid * (moments[m, LOG_PREDICTIVE] + _best_likelihood(k, d, squares))
         which[i, ARM], which[i, KIND] = m, STUDENT
         box[i, N], box[i, MEAN] = 0.5 * k * d, math.sqrt(squares / k)
         box[i, THETA], box[i, W], box[i, KAPPA] = 0.0, 1.0, 2.0 if u == a and i == 0 else 1.0
@@ -278,9 +289,10 @@ def _own_variances(
 def _unknown(model, state, grid, u, v, a, b, level, box, which):
     moments = state.moments
     p, q = _predicted_distance(moments, u, v), _predicted_distance(moments, a, b)
+    paid = state.tables[TPEN, 0, u]
     if model.address[0, 0] == SHARED:
-        return _one_variance(moments, u, v, a, b, p, q)
-    return _own_variances(moments, u, v, a, b, q - p, level, box, which)
+        return _one_variance(moments, u, v, a, b, p, q, paid)
+    return _own_variances(moments, u, v, a, b, q - p, paid, level, box, which)
 
 
 def _no_reach(model, state, grid, m, level, box, which):

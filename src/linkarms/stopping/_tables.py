@@ -49,6 +49,10 @@ def fill_tables(model: Model, m: int, n: int, mean: Array, theta: Array, grid: A
     d = theta.shape[0]
     kind = evidence_kind(model, m)
     if kind == UNIVERSAL:
+        for j in range(grid.shape[0]):
+            tables[TPEN, j, m] = (
+                1.0  # the share of its price that is paid: all of it, unless the rule was weakened
+            )
         return
     variance = arm_variance(model, m, theta)
     regret = arm_regret(model, m, n, theta) if kind == PRIOR else 0.0
