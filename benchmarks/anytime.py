@@ -20,6 +20,7 @@ INSTANCES = {
     "M = 4, d = 5": (la.problems.scaling(n_arms=4), (-100, 100), 0.01),
     "M = 20, d = 5": (la.problems.scaling(n_arms=20), (-100, 100), 0.01),
     "Synthetic 2, rates (M = 6)": (la.problems.synthetic2(), (0.1, 50), 0.001),
+    "Synthetic 2, means (M = 6)": (la.problems.synthetic2(parameter="mean"), (0.1, 50), 0.001),
     "Poisson (M = 5)": (la.Problem([1, 1.5, 4, 4.7, 9], n_clusters=3, family="poisson"), (0.1, 50), 0.001),
     "Bernoulli (M = 4)": (
         la.Problem([0.1, 0.2, 0.55, 0.65], n_clusters=2, family="bernoulli"),

@@ -84,7 +84,7 @@ def experiments():
         found[f"slopes/synthetic 1/{rule}"] = (synthetic1(), rule, la.stopping.Anytime(), levels, 100)
     for name, make in INSTANCES.items():
         for rule in RULES:
-            found[f"sampling/{name}/{rule}"] = (make(), RULES[rule], la.stopping.Anytime(), DELTAS, 60)
+            found[f"sampling/{name}/{rule}"] = (make(), RULES[rule], la.stopping.Anytime(), DELTAS, 20)
     return found
 
 

@@ -50,7 +50,7 @@ INSTANCES = {
     "exponential means": ([1.0, 5.0, 17.0], 2, F.Exponential("mean")),
     "unknown variance, one for all": ([0.0, 10.0, 21.0], 2, F.UnknownVariance(shared=True)),
     "unknown variance, one for each": (
-        [(0.0, 0.0), (10.0, 0.0), (21.0, 0.0)],
+        [(0.0, 0.0), (10.0, 0.0), (20.5, 0.0)],
         2,
         [F.UnknownVariance(draw_variance=v) for v in (0.5, 2.0, 1.0)],
     ),
@@ -58,7 +58,7 @@ INSTANCES = {
 
 
 #: A sample of these costs several times as much as of others. Raise a number, run again, and the missing trials are added.
-FEWER = {"bernoulli": 2_000, "poisson": 2_000, "exponential means": 500}
+FEWER = {"bernoulli": 5_000, "exponential means": 500, "unknown variance, one for each": 2_000}
 
 
 def setting(name):

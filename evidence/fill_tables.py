@@ -3,13 +3,18 @@
 import json
 from pathlib import Path
 
-from evidence import audits, real_stops, supermartingales
+from evidence import _anytime_tables, audits, exact_stops, real_stops, supermartingales
 
 ROOT = Path(__file__).parents[1]
 #: page, name of the table, evidence, what makes the table
 TABLES = (
     ("anytime.md", "audits", ROOT / "evidence" / "audits.json", audits.table),
     ("anytime.md", "supermartingales", ROOT / "evidence" / "supermartingales.json", supermartingales.table),
+    *(
+        ("anytime.md", name, ROOT / "evidence" / "anytime.json", getattr(_anytime_tables, name))
+        for name in ("times", "scales", "slopes", "sampling")
+    ),
+    ("exact.md", "stops", ROOT / "evidence" / "exact_stops.json", exact_stops.table),
     ("real-data.md", "stops", real_stops.STORE, real_stops.table),
 )
 

@@ -19,7 +19,7 @@ def test_every_experiment_is_whole():
     assert set(EXPERIMENTS) <= set(DATA)
     for name, (*_, trials) in EXPERIMENTS.items():
         times = np.array(DATA[name]["times"])
-        assert len(times) == trials
+        assert len(times) >= trials
         assert (times > 0).all()  # every run stopped
 
 
