@@ -58,7 +58,7 @@ INSTANCES = {
 
 
 #: A sample of these costs several times as much as of others. Raise a number, run again, and the missing trials are added.
-FEWER = {"bernoulli": 5_000, "exponential means": 500, "unknown variance, one for each": 2_000}
+FEWER = {"exponential means": 500, "unknown variance, one for each": 2_000}
 
 
 def setting(name):

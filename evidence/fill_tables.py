@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from benchmarks import anytime as steps
+
 from evidence import _anytime_tables, audits, exact_stops, real_stops, supermartingales
 
 ROOT = Path(__file__).parents[1]
@@ -14,6 +16,7 @@ TABLES = (
         ("anytime.md", name, ROOT / "evidence" / "anytime.json", getattr(_anytime_tables, name))
         for name in ("times", "scales", "slopes", "sampling")
     ),
+    ("anytime.md", "steps", ROOT / "benchmarks" / "anytime.json", lambda data: steps.table(data["rows"])),
     ("exact.md", "stops", ROOT / "evidence" / "exact_stops.json", exact_stops.table),
     ("real-data.md", "stops", real_stops.STORE, real_stops.table),
 )
