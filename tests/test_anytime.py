@@ -40,19 +40,17 @@ def make(family, n_arms, n_features, n_clusters, rule=None, delta=0.1, seed=0, s
 
 
 def fed(name, n_arms, n_clusters, seed, most=12):
-    """An engine that has been told a few samples of each arm, each arm with a parameter of its own."""
+    """An engine that has been told a few samples of each arm; what they are does not matter to the formulas."""
     family, d, formula, draw = KINDS[name]
     rng = np.random.default_rng(seed)
     engine = make(family, n_arms, d, n_clusters, Anytime(GRID))
     for m in range(n_arms):
         arm = rng.integers(2**32)
         for i in range(rng.integers(1, most)):
-            sub = np.random.default_rng([arm])
-            values = [
-                draw(sub) if formula[0] == "gaussian" else draw(np.random.default_rng([arm, i]))
-                for _ in range(1)
-            ]
-            engine.observe(m, values[0] if formula[0] != "gaussian" else values[0] + rng.normal(size=d))
+            if formula[0] == "gaussian":  # noise about one place for each arm
+                engine.observe(m, draw(np.random.default_rng([arm])) + rng.normal(size=d))
+            else:
+                engine.observe(m, draw(np.random.default_rng([arm, i])))
     return engine, formula
 
 
