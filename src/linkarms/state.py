@@ -18,11 +18,16 @@ W, W_SUM, KL, PENALTY, WEIGHTS, PRECISION, N_VECTORS = range(7)
 # entries of State.info
 T, READY, AMBIGUOUS, WITNESS, COSTS, N_INFO = 0, 1, 2, 3, 7, 8
 # entries of State.values
-EVIDENCE, BASE, STATISTIC, N_VALUES = range(4)
+EVIDENCE, BASE, STATISTIC, HELD, DISCOUNT, N_VALUES = range(6)
 # rows of State.tables
-TW, TINV, TPEN, TLOW, N_TABLES = range(5)
+TW, TINV, TPEN, TLOW, TCOUNT, N_TABLES = range(6)
 # entries of State.blocker
 SCALE, BLOCKER, N_BLOCKER = 0, 1, 5
+# rows of State.seen
+INSIDE, COUNT, N_SEEN = range(3)
+# columns of State.points before the evidence of each c; edges that have a point (all those of four arms)
+AT, TAKEN, TERMS = range(3)
+N_POINTS = 6
 
 
 class State(NamedTuple):
@@ -45,15 +50,23 @@ class State(NamedTuple):
         The partition of the estimates.
     info : ndarray of int64, shape (8,)
         t; whether every arm has a sample; whether the cut is ambiguous; the witness ``u, v, a, b``; pair costs evaluated so far.
-    values : ndarray, shape (3,)
-        psi at the weights; the threshold without its ``log(1/delta)``; the anytime rule's statistic, NaN where it has not been computed.
-    tables : ndarray, shape (4, J, M)
+    values : ndarray, shape (5,)
+        psi at the weights; the threshold without its ``log(1/delta)``; the anytime rule's statistic, NaN where it has not been computed;
+        a level that its blocker is known to stay below, as long as `seen` holds; what arms' prices are divided by, 1 unless the rule was
+        weakened.
+    tables : ndarray, shape (5, J, M)
         For the anytime rule, for each ``c`` of its grid and each arm: the weight of the arm's evidence, its variance over that weight,
-        minus the smallest value of the evidence, and where that is (``d = 1``).
+        minus the smallest value of the evidence, where that is (``d = 1``), and the arm's count when these were computed: they are brought
+        up to date when they are read.
     blocker : ndarray of int64, shape (5,)
         For the anytime rule: the index of the ``c`` by which arms are chosen, and the pair of pairs that was last seen to forbid a stop.
     moments : ndarray, shape (M, 4 + d)
         For arms of unknown variance; see `linkarms.families._unknown`.
+    seen : ndarray of int64, shape (2, M)
+        What the verdict on the blocker rests on: whether the arm is of its cluster, and the count of each arm that matters. -1: nothing.
+    points : ndarray, shape (6, 4, 2 + J)
+        For each edge of a small cluster of the blocker, and each of its arms: a value that the constraint allows (NaN: none is known),
+        the arm's count when its evidence there was computed, and that evidence for each ``c``.
     """
 
     counts: NDArray[np.int64]
@@ -69,6 +82,8 @@ class State(NamedTuple):
     tables: NDArray[np.float64]
     blocker: NDArray[np.int64]
     moments: NDArray[np.float64]
+    seen: NDArray[np.int64]
+    points: NDArray[np.float64]
 
 
 def new_state(n_arms: int, n_features: int, n_scales: int = 0) -> State:
@@ -87,10 +102,12 @@ def new_state(n_arms: int, n_features: int, n_scales: int = 0) -> State:
         dist=np.zeros((n_arms, n_arms)),
         labels=np.full(n_arms, -1, dtype=np.int64),
         info=info,
-        values=np.array([0.0, 0.0, np.nan]),
+        values=np.array([0.0, 0.0, np.nan, np.inf, 1.0]),
         tables=np.zeros((N_TABLES, n_scales, n_arms)),
         blocker=np.array([0, -1, -1, -1, -1], dtype=np.int64),
         moments=np.zeros((n_arms, 4 + n_features)),
+        seen=np.full((N_SEEN, n_arms), -1, dtype=np.int64),
+        points=np.full((N_POINTS if n_scales else 0, 4, TERMS + n_scales), np.nan),
     )
 
 

@@ -30,11 +30,11 @@ from linkarms.state import (
     BASE,
     BLOCKER,
     COSTS,
+    DISCOUNT,
     EVIDENCE,
     READY,
     SCALE,
     STATISTIC,
-    TPEN,
     WITNESS,
     W,
     copy_state,
@@ -82,6 +82,7 @@ class Engine:
         self._discount = anytime.discount if anytime else 1.0
         self.state = new_state(n_arms, d, len(grid))
         self.state.blocker[SCALE] = len(grid) // 4
+        self.state.values[DISCOUNT] = self._discount
         self.state.vectors[W] = sampling.initial_weights(n_arms, rng)
         paper = stopping if isinstance(stopping, Paper) else None
         unknown = int(families.model.address[0, 0]) if families.unknown_variance else KNOWN
@@ -170,7 +171,6 @@ class Engine:
         """Take in the sufficient statistic of one sample; if a user's function fails, nothing has changed."""
         saved = copy_state(self.state) if self.families.has_callbacks else None
         self._call(OBSERVE, arm, np.ascontiguousarray(statistic))
-        self._lower_prices(arm)
         try:
             self.families.raise_pending()
         except CallbackError:
@@ -182,13 +182,7 @@ class Engine:
     def refresh(self) -> None:
         """Bring what depends on counts and means up to date, after they were set from outside."""
         self._call(REFRESH)
-        self._lower_prices(slice(None))
         self.families.raise_pending()
-
-    def _lower_prices(self, arms: int | slice) -> None:
-        """Under a rule that was weakened, divide what the kernel has just written (docs/anytime.md, audits)."""
-        if self._discount != 1.0:
-            self.state.tables[TPEN, :, arms] /= self._discount
 
     def choose(self) -> int:
         """The next arm, pending pulls counted as pulls."""

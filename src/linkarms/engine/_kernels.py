@@ -30,14 +30,16 @@ from linkarms.state import (
     READY,
     SCALE,
     STATISTIC,
+    TCOUNT,
     WEIGHTS,
     WITNESS,
     State,
     T,
 )
+from linkarms.stopping._blocker import blocked, find_blocker, forget
 from linkarms.stopping._kernels import ANYTIME, BOC, PAPER, paper_penalty
-from linkarms.stopping._statistic import blocked, fill_statistic, likeliest_scale
-from linkarms.stopping._tables import fill_tables
+from linkarms.stopping._statistic import fill_statistic, likeliest_scale
+from linkarms.stopping._tables import freshen_callbacks
 
 # what `engine_kernel` is asked to do
 OBSERVE, CHOOSE, REFRESH, CHECK, WEIGH, RUN = range(6)
@@ -125,7 +127,7 @@ def _bring_arm_up_to_date(model: Model, state: State, plan: Plan, m: int) -> Non
     elif plan.codes[1] == BOC:
         state.vectors[PENALTY, m] = boc_penalty(state.counts[m], state.theta.shape[1])
     elif plan.codes[1] == ANYTIME:
-        fill_tables(model, m, state.counts[m], state.means[m], state.theta[m], plan.grid, state.tables)
+        freshen_callbacks(model, state, plan.grid, m)
 
 
 @inlined
@@ -169,6 +171,8 @@ def _weigh_evidence(model: Model, state: State, plan: Plan) -> None:
 def _refresh(model: Model, state: State, plan: Plan) -> None:
     """Everything that is a function of counts and means, from scratch: after a load."""
     state.info[T] = state.counts.sum()
+    state.tables[TCOUNT] = 0.0
+    forget(state)
     for m in range(state.counts.shape[0]):
         if state.counts[m] > 0:
             _bring_arm_up_to_date(model, state, plan, m)
@@ -203,7 +207,11 @@ def _observe(model: Model, state: State, plan: Plan, m: int, statistic: Array) -
 @inlined
 def _settle(model: Model, state: State, plan: Plan, level: float) -> None:
     """The statistic of the anytime rule, unless it is known to be below ``level``."""
-    if math.isnan(state.values[STATISTIC]) and not blocked(model, state, plan.grid, level):
+    if (
+        math.isnan(state.values[STATISTIC])
+        and not blocked(model, state, plan.grid, level)
+        and not find_blocker(model, state, plan.grid, plan.codes[2], level)
+    ):
         fill_statistic(model, state, plan.grid, plan.codes[2])
 
 

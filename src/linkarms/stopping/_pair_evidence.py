@@ -40,14 +40,21 @@ from linkarms.alternatives._number import (
 )
 from linkarms.alternatives._scalar import load_constraint
 from linkarms.families._evidence import scalar_log_evidence
-from linkarms.families._model import CovarianceModel, IsotropicModel, ScalarModel, UnknownModel, VectorModel
+from linkarms.families._model import (
+    CovarianceModel,
+    IsotropicModel,
+    Model,
+    ScalarModel,
+    UnknownModel,
+    VectorModel,
+)
 from linkarms.families._scalar import scalar_kl
 from linkarms.families._unknown import LOG_PREDICTIVE, MEAN_FROM, PREDICTED, SHARED, SQUARES
 from linkarms.families._vector import arm_reach
 from linkarms.state import SCALE, TINV, TLOW, TPEN, TW, State
-from linkarms.stopping._tables import MIX, evidence_kind
+from linkarms.stopping._tables import MIX, evidence_kind, freshen
 
-__all__ = ["evidence_reach", "pair_evidence"]
+__all__ = ["GONE", "arm_evidence", "evidence_reach", "pair_evidence", "scalar_at"]
 
 
 def pair_evidence(model, state, grid, u, v, a, b, level, box, which) -> float:
@@ -58,7 +65,7 @@ def pair_evidence(model, state, grid, u, v, a, b, level, box, which) -> float:
 
 def evidence_reach(model, state, grid, m, level, box, which) -> float:
     """How far from its estimate arm ``m`` can be where its evidence is at most ``level`` above its minimum, by the ``c`` with which
-    arms are chosen. Kernels only.
+    arms are chosen, whose tables must be up to date. Kernels only.
     """
     raise TypeError("evidence_reach is called from kernels only")
 
@@ -70,6 +77,15 @@ def price(tables: Array, j: int, u: int, v: int, a: int, b: int) -> float:
     return total if u == a else total + tables[TPEN, j, a]
 
 
+@kernel
+def _freshen_pairs(model: Model, state: State, grid: Array, j: int, u: int, v: int, a: int, b: int) -> None:
+    """The tables of all arms of a pair of pairs, for the ``j``-th ``c``."""
+    freshen(model, state, grid, j, u)
+    freshen(model, state, grid, j, v)
+    freshen(model, state, grid, j, a)
+    freshen(model, state, grid, j, b)
+
+
 def _isotropic(model, state, grid, u, v, a, b, level, box, which):
     tables, dist = state.tables, state.dist
     best = -math.inf
@@ -77,6 +93,7 @@ def _isotropic(model, state, grid, u, v, a, b, level, box, which):
     gap = max(q - p, 0.0)
     for turn in range(grid.shape[0]):
         j = (turn + state.blocker[SCALE]) % grid.shape[0]
+        _freshen_pairs(model, state, grid, j, u, v, a, b)
         iu, iv, ib = tables[TINV, j, u], tables[TINV, j, v], tables[TINV, j, b]
         if u == a:
             value = shared_cost(p, q, dist[v, b], iu, iv, ib)
@@ -93,6 +110,7 @@ def _covariance(model, state, grid, u, v, a, b, level, box, which):
     best = -math.inf
     for turn in range(grid.shape[0]):
         j = (turn + state.blocker[SCALE]) % grid.shape[0]
+        _freshen_pairs(model, state, grid, j, u, v, a, b)
         value = covariance_pair(
             state.theta, model.covariance, state.tables[TW, j], u, v, a, b, state.theta, False
         )
@@ -106,6 +124,7 @@ def _vector(model, state, grid, u, v, a, b, level, box, which):
     best = -math.inf
     for turn in range(grid.shape[0]):
         j = (turn + state.blocker[SCALE]) % grid.shape[0]
+        _freshen_pairs(model, state, grid, j, u, v, a, b)
         cost = price(state.tables, j, u, v, a, b)
         value = vector_pair(
             model, state.theta, state.tables[TW, j], u, v, a, b, level + cost, state.theta, False, box, which
@@ -129,12 +148,12 @@ def load_number(
         box[i, N], box[i, MEAN], box[i, C] = state.counts[m], state.means[m, 0], grid[j]
 
 
-#: The rows of ``box``, from this one on, in which `_scalar_at` leaves where the arms went.
+#: The rows of ``box``, from this one on, in which `scalar_at` leaves where the arms went.
 GONE = 4
 
 
 @kernel
-def _scalar_at(
+def scalar_at(
     model: ScalarModel,
     state: State,
     grid: Array,
@@ -147,47 +166,49 @@ def _scalar_at(
     box: Array,
     which: Array,
 ) -> float:
-    """The infimum for the ``j``-th ``c``, without the prices: over both signs of the intra pair.
+    """The infimum for the ``j``-th ``c``: over both signs of the intra pair. If it is at least ``level``, any such value.
 
     The constraint keeps the sign that the inter pair has where the evidence is smallest. It is implied by the true one whatever that
     sign, so that the value is never too large.
     """
+    _freshen_pairs(model, state, grid, j, u, v, a, b)
     tables = state.tables
+    cost = price(tables, j, u, v, a, b)
     p = tables[TLOW, j, u] - tables[TLOW, j, v]
     q = tables[TLOW, j, a] - tables[TLOW, j, b]
     if abs(p) >= abs(q):
         box[GONE, LAM], box[GONE + 1, LAM] = tables[TLOW, j, u], tables[TLOW, j, v]
         box[GONE + 2, LAM], box[GONE + 3, LAM] = tables[TLOW, j, b], tables[TLOW, j, a]
-        return 0.0
+        return -cost
     best = math.inf
     for turn in range(2):
         sign = 1.0 if (p >= 0.0) == (turn == 0) else -1.0
         n = load_constraint(u, v, a, b, sign, 1.0 if q >= 0.0 else -1.0, box, which)
         for i in range(n):
             load_number(model, state, grid, j, which[i, ARM], i, box, which)
-        value = linear_cost(box, which, n, min(level, best))
+        value = linear_cost(box, which, n, min(level + cost, best))
         if value < best:
             best = value
             for i in range(n):
                 box[GONE + i, LAM] = box[i, LAM]
-    return best
+    return best - cost
 
 
 @kernel
-def _arm_evidence(model: ScalarModel, state: State, grid: Array, j: int, m: int, lam: float) -> float:
+def arm_evidence(model: ScalarModel, state: State, grid: Array, j: int, m: int, lam: float) -> float:
     """``l_m(lam)`` with the ``j``-th ``c``."""
     if evidence_kind(model, m) == MIX:
         return scalar_log_evidence(
             model.codes[m, 0], model.pars[m, 0], state.counts[m], state.means[m, 0], lam, grid[j]
         )
+    freshen(model, state, grid, j, m)
     rise = scalar_kl(model.codes[m, 0], model.pars[m, 0], model.address[m, 0], state.tables[TLOW, j, m], lam)
     return state.tables[TW, j, m] * rise - state.tables[TPEN, j, m]
 
 
 def _scalar(model, state, grid, u, v, a, b, level, box, which):
     first = state.blocker[SCALE]
-    cost = price(state.tables, first, u, v, a, b)
-    best = _scalar_at(model, state, grid, first, u, v, a, b, level + cost, box, which) - cost
+    best = scalar_at(model, state, grid, first, u, v, a, b, level, box, which)
     if best >= level:
         return best
     x, y, z, w = box[GONE, LAM], box[GONE + 1, LAM], box[GONE + 2, LAM], box[GONE + 3, LAM]
@@ -195,14 +216,13 @@ def _scalar(model, state, grid, u, v, a, b, level, box, which):
         j = (turn + first) % grid.shape[0]
         # Where the arms went for the first c bounds the infimum for another from above: most need no search. (To pass over one that
         # would have been larger is safe.)
-        above = _arm_evidence(model, state, grid, j, u, x) + _arm_evidence(model, state, grid, j, v, y)
-        above += _arm_evidence(model, state, grid, j, b, z)
+        above = arm_evidence(model, state, grid, j, u, x) + arm_evidence(model, state, grid, j, v, y)
+        above += arm_evidence(model, state, grid, j, b, z)
         if u != a:
-            above += _arm_evidence(model, state, grid, j, a, w)
+            above += arm_evidence(model, state, grid, j, a, w)
         if above <= best:
             continue
-        cost = price(state.tables, j, u, v, a, b)
-        best = max(best, _scalar_at(model, state, grid, j, u, v, a, b, level + cost, box, which) - cost)
+        best = max(best, scalar_at(model, state, grid, j, u, v, a, b, level, box, which))
         if best >= level:
             break
     return best
@@ -289,6 +309,7 @@ def _own_variances(
 def _unknown(model, state, grid, u, v, a, b, level, box, which):
     moments = state.moments
     p, q = _predicted_distance(moments, u, v), _predicted_distance(moments, a, b)
+    freshen(model, state, grid, 0, u)
     paid = state.tables[TPEN, 0, u]
     if model.address[0, 0] == SHARED:
         return _one_variance(moments, u, v, a, b, p, q, paid)

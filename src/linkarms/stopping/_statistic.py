@@ -1,8 +1,8 @@
 """The statistic of the anytime rule: the bottleneck of docs/how-it-works.md on the evidence of each pair of pairs.
 
 ``min over clusters k and inter pairs (a,b) of the smallest edge of a maximum spanning tree of D_k with edge weights E(u,v; a,b)``. A
-run seldom needs it: one candidate below the threshold forbids a stop, and the same one goes on forbidding it for many samples. So a
-sample costs one look at that candidate, the `blocker`, and the search over all is for when it no longer holds.
+run seldom needs it: one candidate below the threshold forbids a stop, and the same one goes on forbidding it for many samples
+(``_blocker.py``). It is computed when no candidate is below the threshold, or when somebody asks.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH
 from linkarms.families._model import Model
 from linkarms.state import BLOCKER, SCALE, STATISTIC, TPEN, WITNESS, State
 from linkarms.stopping._pair_evidence import evidence_reach, pair_evidence
+from linkarms.stopping._tables import freshen
 
-__all__ = ["blocked", "fill_statistic", "likeliest_scale"]
+__all__ = ["fill_members", "fill_overlap", "fill_statistic", "likeliest_scale"]
 
 
 @kernel
@@ -90,33 +91,14 @@ def _smallest_edge(
 
 
 @kernel
-def _members(labels: Array, k: int, arms: Array) -> int:
+def fill_members(labels: Array, k: int, arms: Array) -> int:
+    """The arms of cluster ``k``, into the beginning of ``arms``; how many there are."""
     n = 0
     for m in range(labels.shape[0]):
         if labels[m] == k:
             arms[n] = m
             n += 1
     return n
-
-
-@kernel
-def blocked(model: Model, state: State, grid: Array, level: float) -> bool:
-    """Whether the candidate that forbade the last stop still forbids one at ``level``; False where it is no candidate any more."""
-    labels = state.labels
-    u, v, a, b = (
-        state.blocker[BLOCKER],
-        state.blocker[BLOCKER + 1],
-        state.blocker[BLOCKER + 2],
-        state.blocker[BLOCKER + 3],
-    )
-    if u < 0 or labels[u] != labels[v] or labels[a] == labels[b]:
-        return False
-    arms = np.empty(labels.shape[0], dtype=np.int64)
-    n = _members(labels, labels[u], arms)
-    box = np.empty(SCRATCH)
-    which = np.empty(INT_SCRATCH, dtype=np.int64)
-    found = np.empty(4, dtype=np.int64)
-    return _smallest_edge(model, state, grid, arms, n, a, b, level, found, box, which) < level
 
 
 @kernel
@@ -164,8 +146,45 @@ def _longest_edge(longer: Array, arms: Array, n: int) -> float:
 
 
 @kernel
+def fill_overlap(
+    model: Model,
+    state: State,
+    grid: Array,
+    members: Array,
+    size: Array,
+    level: float,
+    reach: Array,
+    longest: Array,
+) -> None:
+    """How far an arm can be from its estimate in a candidate below ``level``, and how long the longest edge of a cluster can become.
+
+    An arm's share of such a candidate is bounded: by the level and the dearest prices.
+    """
+    dist, scale = state.dist, state.blocker[SCALE]
+    n_arms = dist.shape[0]
+    box = np.empty(SCRATCH)
+    which = np.empty(INT_SCRATCH, dtype=np.int64)
+    dearest = np.zeros(4)
+    for m in range(n_arms):
+        freshen(model, state, grid, scale, m)
+        x = state.tables[TPEN, scale, m]
+        for i in range(4):
+            if x > dearest[i]:
+                dearest[i], x = x, dearest[i]
+    share = max(level + dearest.sum(), 0.0)
+    for m in range(n_arms):
+        reach[m] = evidence_reach(model, state, grid, m, share, box, which) * (1.0 + 1e-9)
+    longer = np.empty_like(dist)
+    for m in range(n_arms):
+        for j in range(n_arms):
+            longer[m, j] = dist[m, j] + reach[m] + reach[j]
+    for k in range(size.shape[0]):
+        longest[k] = _longest_edge(longer, members[k], size[k])
+
+
+@kernel
 def fill_statistic(model: Model, state: State, grid: Array, n_clusters: int) -> None:
-    """The statistic into ``values[STATISTIC]``, and where it was found into the blocker."""
+    """The statistic into ``values[STATISTIC]``, and where it was found into the blocker, of which nothing else is known then."""
     labels, dist = state.labels, state.dist
     n_arms = labels.shape[0]
     box = np.empty(SCRATCH)
@@ -174,7 +193,7 @@ def fill_statistic(model: Model, state: State, grid: Array, n_clusters: int) -> 
     members = np.empty((n_clusters, n_arms), dtype=np.int64)
     size = np.empty(n_clusters, dtype=np.int64)
     for k in range(n_clusters):
-        size[k] = _members(labels, k, members[k])
+        size[k] = fill_members(labels, k, members[k])
     # the blocker and psi's witness come first: the nearer the level is to the answer, the fewer candidates are left
     best = math.inf
     for first in range(2):
@@ -187,24 +206,9 @@ def fill_statistic(model: Model, state: State, grid: Array, n_clusters: int) -> 
         if value < best:
             best = value
             state.blocker[BLOCKER:] = found
-    # an arm's share of a candidate below that is bounded, and so is how far it can be from its estimate
-    dearest = np.zeros(4)
-    for m in range(n_arms):
-        x = state.tables[TPEN, state.blocker[SCALE], m]
-        for i in range(4):
-            if x > dearest[i]:
-                dearest[i], x = x, dearest[i]
-    level = max(best + dearest.sum(), 0.0)
     reach = np.empty(n_arms)
-    for m in range(n_arms):
-        reach[m] = evidence_reach(model, state, grid, m, level, box, which) * (1.0 + 1e-9)
-    longer = np.empty_like(dist)
-    for m in range(n_arms):
-        for j in range(n_arms):
-            longer[m, j] = dist[m, j] + reach[m] + reach[j]
     longest = np.empty(n_clusters)
-    for k in range(n_clusters):
-        longest[k] = _longest_edge(longer, members[k], size[k])
+    fill_overlap(model, state, grid, members, size, best, reach, longest)
     # equal values are decided by the order of the search, not by where it began
     taken = False
     for a in range(n_arms):
@@ -223,3 +227,4 @@ def fill_statistic(model: Model, state: State, grid: Array, n_clusters: int) -> 
                     best, taken = value, True
                     state.blocker[BLOCKER:] = found
     state.values[STATISTIC] = best
+    state.seen[:, :] = -1
