@@ -36,10 +36,10 @@ from linkarms.state import (
     State,
     T,
 )
-from linkarms.stopping._blocker import blocked, find_blocker, forget
+from linkarms.stopping._blocker import find_blocker, forget, still_blocked
 from linkarms.stopping._kernels import ANYTIME, BOC, PAPER, paper_penalty
 from linkarms.stopping._statistic import fill_statistic, likeliest_scale
-from linkarms.stopping._tables import freshen_callbacks
+from linkarms.stopping._tables import PRIOR, evidence_kind, freshen
 
 # what `engine_kernel` is asked to do
 OBSERVE, CHOOSE, REFRESH, CHECK, WEIGH, RUN = range(6)
@@ -126,8 +126,9 @@ def _bring_arm_up_to_date(model: Model, state: State, plan: Plan, m: int) -> Non
         )
     elif plan.codes[1] == BOC:
         state.vectors[PENALTY, m] = boc_penalty(state.counts[m], state.theta.shape[1])
-    elif plan.codes[1] == ANYTIME:
-        freshen_callbacks(model, state, plan.grid, m)
+    elif plan.codes[1] == ANYTIME and evidence_kind(model, m) == PRIOR:
+        # a user's function has to fail with the sample that it fails for; other tables wait until they are read
+        freshen(model, state, plan.grid, 0, m)
 
 
 @inlined
@@ -209,7 +210,7 @@ def _settle(model: Model, state: State, plan: Plan, level: float) -> None:
     """The statistic of the anytime rule, unless it is known to be below ``level``."""
     if (
         math.isnan(state.values[STATISTIC])
-        and not blocked(model, state, plan.grid, level)
+        and not still_blocked(state, level)
         and not find_blocker(model, state, plan.grid, plan.codes[2], level)
     ):
         fill_statistic(model, state, plan.grid, plan.codes[2])

@@ -14,11 +14,13 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from linkarms._jit import KERNEL_OPTIONS, Array, kernel
+from linkarms._jit import KERNEL_OPTIONS, Array, inlined
 from linkarms.alternatives._number import LAM
-from linkarms.families._model import ScalarModel
+from linkarms.families._evidence import scalar_log_evidence
+from linkarms.families._model import IsotropicModel, ScalarModel
 from linkarms.state import AT, DISCOUNT, SCALE, TAKEN, TERMS, State
-from linkarms.stopping._pair_evidence import GONE, arm_evidence, pair_evidence, scalar_at
+from linkarms.stopping._pair_evidence import GONE, arm_evidence, isotropic_evidence, pair_evidence, scalar_at
+from linkarms.stopping._tables import MIX, evidence_kind, freshen_pairs
 
 __all__ = ["edge_below", "set_point"]
 
@@ -33,7 +35,7 @@ def edge_below(model, state, grid, u, v, a, b, level, slot, box, which) -> bool:
     raise TypeError("edge_below is called from kernels only")
 
 
-@kernel
+@inlined
 def set_point(point: Array, shared: bool, x: float, y: float, z: float, w: float) -> None:
     """Let ``u, v, b, a`` be at ``x, y, z, w``; ``b`` comes nearer to ``a`` by what the constraint lacks."""
     if shared:
@@ -45,40 +47,28 @@ def set_point(point: Array, shared: bool, x: float, y: float, z: float, w: float
     point[:, TAKEN] = -1.0
 
 
-@kernel
-def _most_at(
-    model: ScalarModel,
-    state: State,
-    grid: Array,
-    u: int,
-    v: int,
-    a: int,
-    b: int,
-    point: Array,
-    solved: Array,
-) -> tuple[int, float]:
-    """The ``c``, of those not solved, with the most evidence at the point, and how much that is (NaN is more than any number)."""
-    n = 3 if u == a else 4
-    for i in range(n):
-        m = u if i == 0 else v if i == 1 else b if i == 2 else a
-        if point[i, TAKEN] != state.counts[m]:
-            for j in range(grid.shape[0]):
-                point[i, TERMS + j] = arm_evidence(model, state, grid, j, m, point[i, AT])
-            point[i, TAKEN] = state.counts[m]
-    best, most = -1, -math.inf
+@inlined
+def _fill_terms(model: ScalarModel, state: State, grid: Array, m: int, terms: Array) -> None:
+    """The evidence of arm ``m`` where the point has it, for each ``c``."""
+    lam, n, mean = terms[AT], state.counts[m], state.means[m, 0]
+    code, par = model.codes[m, 0], model.pars[m, 0]
+    mixture = evidence_kind(model, m) == MIX
     for j in range(grid.shape[0]):
-        if solved[j]:
-            continue
-        total = 0.0
-        for i in range(n):
-            total += point[i, TERMS + j]
-        if not total <= most:
-            best, most = j, total
-    return best, most
+        if mixture:
+            terms[TERMS + j] = scalar_log_evidence(code, par, n, mean, lam, grid[j])
+        else:
+            terms[TERMS + j] = arm_evidence(model, state, grid, j, m, lam)
+    terms[TAKEN] = n
 
 
 def _evaluate(model, state, grid, u, v, a, b, level, slot, box, which):
     return pair_evidence(model, state, grid, u, v, a, b, level, box, which) < level
+
+
+def _isotropic(model, state, grid, u, v, a, b, level, slot, box, which):
+    first = state.blocker[SCALE]
+    freshen_pairs(model, state, grid, first, u, v, a, b)
+    return isotropic_evidence(state.tables, state.dist, first, u, v, a, b, level) < level
 
 
 def _scalar(model, state, grid, u, v, a, b, level, slot, box, which):
@@ -88,21 +78,34 @@ def _scalar(model, state, grid, u, v, a, b, level, slot, box, which):
     point = state.points[slot]
     sure = level - SURE * (1.0 + abs(level))
     solved = np.zeros(grid.shape[0], dtype=np.bool_)
+    n = 3 if u == a else 4
     j = state.blocker[SCALE]
-    known = not math.isnan(point[0, AT])
     while True:
-        if known:
-            j, most = _most_at(model, state, grid, u, v, a, b, point, solved)
+        if not math.isnan(point[0, AT]):
+            # the c, of those not solved, with the most evidence at the point (NaN is more than any number)
+            for i in range(n):
+                m = u if i == 0 else v if i == 1 else b if i == 2 else a
+                if point[i, TAKEN] != state.counts[m]:
+                    _fill_terms(model, state, grid, m, point[i])
+            most = -math.inf
+            for i in range(grid.shape[0]):
+                total = point[0, TERMS + i] + point[1, TERMS + i] + point[2, TERMS + i]
+                if n == 4:
+                    total += point[3, TERMS + i]
+                if not solved[i] and not total <= most:
+                    j, most = i, total
             if most < sure:
                 return True
         if scalar_at(model, state, grid, j, u, v, a, b, level, box, which) >= level:
             return False
-        solved[j], known = True, True
+        solved[j] = True
         set_point(point, u == a, box[GONE, LAM], box[GONE + 1, LAM], box[GONE + 2, LAM], box[GONE + 3, LAM])
 
 
-@overload(edge_below, jit_options=KERNEL_OPTIONS)
+_BELOW = {IsotropicModel: _isotropic, ScalarModel: _scalar}
+
+
+# copied into its one caller: a call with the whole state costs as much as most answers
+@overload(edge_below, jit_options=KERNEL_OPTIONS, inline="always")
 def _choose(model, state, grid, u, v, a, b, level, slot, box, which):
-    if not isinstance(model, types.NamedTuple):
-        return None
-    return _scalar if model.instance_class is ScalarModel else _evaluate
+    return _BELOW.get(model.instance_class, _evaluate) if isinstance(model, types.NamedTuple) else None

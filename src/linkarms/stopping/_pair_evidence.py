@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import types
 from numba.extending import overload
 
@@ -38,12 +39,12 @@ from linkarms.alternatives._number import (
     W,
     number_cost,
 )
+from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH
 from linkarms.alternatives._scalar import load_constraint
 from linkarms.families._evidence import scalar_log_evidence
 from linkarms.families._model import (
     CovarianceModel,
     IsotropicModel,
-    Model,
     ScalarModel,
     UnknownModel,
     VectorModel,
@@ -52,9 +53,9 @@ from linkarms.families._scalar import scalar_kl
 from linkarms.families._unknown import LOG_PREDICTIVE, MEAN_FROM, PREDICTED, SHARED, SQUARES
 from linkarms.families._vector import arm_reach
 from linkarms.state import SCALE, TINV, TLOW, TPEN, TW, State
-from linkarms.stopping._tables import MIX, evidence_kind, freshen
+from linkarms.stopping._tables import MIX, evidence_kind, freshen, freshen_pairs
 
-__all__ = ["GONE", "arm_evidence", "evidence_reach", "pair_evidence", "scalar_at"]
+__all__ = ["GONE", "arm_evidence", "fill_evidence_reach", "isotropic_evidence", "pair_evidence", "scalar_at"]
 
 
 def pair_evidence(model, state, grid, u, v, a, b, level, box, which) -> float:
@@ -63,11 +64,11 @@ def pair_evidence(model, state, grid, u, v, a, b, level, box, which) -> float:
     raise TypeError("pair_evidence is called from kernels only")
 
 
-def evidence_reach(model, state, grid, m, level, box, which) -> float:
-    """How far from its estimate arm ``m`` can be where its evidence is at most ``level`` above its minimum, by the ``c`` with which
+def fill_evidence_reach(model, state, grid, level, reach) -> None:
+    """How far from its estimate each arm can be where its evidence is at most ``level`` above its minimum, by the ``c`` with which
     arms are chosen, whose tables must be up to date. Kernels only.
     """
-    raise TypeError("evidence_reach is called from kernels only")
+    raise TypeError("fill_evidence_reach is called from kernels only")
 
 
 @kernel
@@ -78,25 +79,19 @@ def price(tables: Array, j: int, u: int, v: int, a: int, b: int) -> float:
 
 
 @kernel
-def _freshen_pairs(model: Model, state: State, grid: Array, j: int, u: int, v: int, a: int, b: int) -> None:
-    """The tables of all arms of a pair of pairs, for the ``j``-th ``c``."""
-    freshen(model, state, grid, j, u)
-    freshen(model, state, grid, j, v)
-    freshen(model, state, grid, j, a)
-    freshen(model, state, grid, j, b)
-
-
-def _isotropic(model, state, grid, u, v, a, b, level, box, which):
-    tables, dist = state.tables, state.dist
+def isotropic_evidence(
+    tables: Array, dist: Array, first: int, u: int, v: int, a: int, b: int, level: float
+) -> float:
+    """The evidence for Gaussians with one variance per arm, from tables that are up to date; ``first`` is the ``c`` to begin with."""
     best = -math.inf
-    p, q = dist[u, v], dist[a, b]
+    p, q, r = dist[u, v], dist[a, b], dist[v, b]
     gap = max(q - p, 0.0)
-    for turn in range(grid.shape[0]):
-        j = (turn + state.blocker[SCALE]) % grid.shape[0]
-        _freshen_pairs(model, state, grid, j, u, v, a, b)
+    n = tables.shape[1]
+    for turn in range(n):
+        j = first + turn if first + turn < n else first + turn - n
         iu, iv, ib = tables[TINV, j, u], tables[TINV, j, v], tables[TINV, j, b]
         if u == a:
-            value = shared_cost(p, q, dist[v, b], iu, iv, ib)
+            value = shared_cost(p, q, r, iu, iv, ib)
         else:
             value = gap * gap / (2.0 * (iu + iv + ib + tables[TINV, j, a]))
         value -= price(tables, j, u, v, a, b)
@@ -106,11 +101,17 @@ def _isotropic(model, state, grid, u, v, a, b, level, box, which):
     return best
 
 
+def _isotropic(model, state, grid, u, v, a, b, level, box, which):
+    first = state.blocker[SCALE]
+    freshen_pairs(model, state, grid, first, u, v, a, b)
+    return isotropic_evidence(state.tables, state.dist, first, u, v, a, b, level)
+
+
 def _covariance(model, state, grid, u, v, a, b, level, box, which):
     best = -math.inf
     for turn in range(grid.shape[0]):
         j = (turn + state.blocker[SCALE]) % grid.shape[0]
-        _freshen_pairs(model, state, grid, j, u, v, a, b)
+        freshen_pairs(model, state, grid, j, u, v, a, b)
         value = covariance_pair(
             state.theta, model.covariance, state.tables[TW, j], u, v, a, b, state.theta, False
         )
@@ -124,7 +125,7 @@ def _vector(model, state, grid, u, v, a, b, level, box, which):
     best = -math.inf
     for turn in range(grid.shape[0]):
         j = (turn + state.blocker[SCALE]) % grid.shape[0]
-        _freshen_pairs(model, state, grid, j, u, v, a, b)
+        freshen_pairs(model, state, grid, j, u, v, a, b)
         cost = price(state.tables, j, u, v, a, b)
         value = vector_pair(
             model, state.theta, state.tables[TW, j], u, v, a, b, level + cost, state.theta, False, box, which
@@ -171,7 +172,7 @@ def scalar_at(
     The constraint keeps the sign that the inter pair has where the evidence is smallest. It is implied by the true one whatever that
     sign, so that the value is never too large.
     """
-    _freshen_pairs(model, state, grid, j, u, v, a, b)
+    freshen_pairs(model, state, grid, j, u, v, a, b)
     tables = state.tables
     cost = price(tables, j, u, v, a, b)
     p = tables[TLOW, j, u] - tables[TLOW, j, v]
@@ -316,16 +317,20 @@ def _unknown(model, state, grid, u, v, a, b, level, box, which):
     return _own_variances(moments, u, v, a, b, q - p, paid, level, box, which)
 
 
-def _no_reach(model, state, grid, m, level, box, which):
-    return math.inf  # the evidence is not about the estimate: every candidate is looked at
+def _no_reach(model, state, grid, level, reach):
+    reach[:] = math.inf  # the evidence is not about the estimate: every candidate is looked at
 
 
-def _gaussian_reach(model, state, grid, m, level, box, which):
-    return math.sqrt(2.0 * level * state.tables[TINV, state.blocker[SCALE], m])
+def _gaussian_reach(model, state, grid, level, reach):
+    inv = state.tables[TINV, state.blocker[SCALE]]
+    for m in range(reach.shape[0]):
+        reach[m] = math.sqrt(2.0 * level * inv[m])
 
 
-def _vector_reach(model, state, grid, m, level, box, which):
-    return arm_reach(model, m, state.theta[m], level / state.tables[TW, state.blocker[SCALE], m])
+def _vector_reach(model, state, grid, level, reach):
+    w = state.tables[TW, state.blocker[SCALE]]
+    for m in range(reach.shape[0]):
+        reach[m] = arm_reach(model, m, state.theta[m], level / w[m])
 
 
 @kernel
@@ -351,16 +356,20 @@ def _edge(box: Array, which: Array, level: float, scale: float, side: int) -> fl
     return outer
 
 
-def _scalar_reach(model, state, grid, m, level, box, which):
+def _scalar_reach(model, state, grid, level, reach):
     j = state.blocker[SCALE]
-    load_number(model, state, grid, j, m, 0, box, which)
-    theta = state.theta[m, 0]
-    scale = (
-        math.sqrt(state.tables[TINV, j, m] * state.tables[TW, j, m] / state.counts[m])
-        + 1e-12 * abs(theta)
-        + 1e-290
-    )
-    return max(theta - _edge(box, which, level, scale, -1), _edge(box, which, level, scale, 1) - theta)
+    box = np.empty(SCRATCH)
+    which = np.empty(INT_SCRATCH, dtype=np.int64)
+    for m in range(reach.shape[0]):
+        load_number(model, state, grid, j, m, 0, box, which)
+        theta = state.theta[m, 0]
+        scale = (
+            math.sqrt(state.tables[TINV, j, m] * state.tables[TW, j, m] / state.counts[m])
+            + 1e-12 * abs(theta)
+            + 1e-290
+        )
+        low, high = _edge(box, which, level, scale, -1), _edge(box, which, level, scale, 1)
+        reach[m] = max(theta - low, high - theta)
 
 
 _EVIDENCE = {
@@ -384,6 +393,6 @@ def _choose_evidence(model, state, grid, u, v, a, b, level, box, which):
     return _EVIDENCE.get(model.instance_class) if isinstance(model, types.NamedTuple) else None
 
 
-@overload(evidence_reach, jit_options=KERNEL_OPTIONS)
-def _choose_reach(model, state, grid, m, level, box, which):
+@overload(fill_evidence_reach, jit_options=KERNEL_OPTIONS)
+def _choose_reach(model, state, grid, level, reach):
     return _REACH.get(model.instance_class) if isinstance(model, types.NamedTuple) else None

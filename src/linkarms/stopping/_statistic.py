@@ -15,7 +15,7 @@ from linkarms._jit import Array, kernel
 from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH
 from linkarms.families._model import Model
 from linkarms.state import BLOCKER, SCALE, STATISTIC, TPEN, WITNESS, State
-from linkarms.stopping._pair_evidence import evidence_reach, pair_evidence
+from linkarms.stopping._pair_evidence import fill_evidence_reach, pair_evidence
 from linkarms.stopping._tables import freshen
 
 __all__ = ["fill_members", "fill_overlap", "fill_statistic", "likeliest_scale"]
@@ -162,8 +162,6 @@ def fill_overlap(
     """
     dist, scale = state.dist, state.blocker[SCALE]
     n_arms = dist.shape[0]
-    box = np.empty(SCRATCH)
-    which = np.empty(INT_SCRATCH, dtype=np.int64)
     dearest = np.zeros(4)
     for m in range(n_arms):
         freshen(model, state, grid, scale, m)
@@ -172,8 +170,8 @@ def fill_overlap(
             if x > dearest[i]:
                 dearest[i], x = x, dearest[i]
     share = max(level + dearest.sum(), 0.0)
-    for m in range(n_arms):
-        reach[m] = evidence_reach(model, state, grid, m, share, box, which) * (1.0 + 1e-9)
+    fill_evidence_reach(model, state, grid, share, reach)
+    reach *= 1.0 + 1e-9
     longer = np.empty_like(dist)
     for m in range(n_arms):
         for j in range(n_arms):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from linkarms._jit import Array, kernel
+from linkarms._jit import Array, inlined, kernel
 from linkarms.families._centred import centred_minimiser
 from linkarms.families._evidence import scalar_log_evidence
 from linkarms.families._model import CATEGORICAL, COVARIANCE, Model
@@ -20,7 +20,7 @@ from linkarms.families._unknown import KNOWN
 from linkarms.families._vector import arm_variance
 from linkarms.state import DISCOUNT, TCOUNT, TINV, TLOW, TPEN, TW, State
 
-__all__ = ["GAUSS", "MIX", "PRIOR", "UNIVERSAL", "evidence_kind", "freshen", "freshen_callbacks"]
+__all__ = ["GAUSS", "MIX", "PRIOR", "UNIVERSAL", "evidence_kind", "fill_tables", "freshen", "freshen_pairs"]
 
 #: The kinds of evidence; `UNIVERSAL` is that of arms with unknown variance and is not of this form.
 GAUSS, MIX, PRIOR, UNIVERSAL = range(4)
@@ -44,49 +44,78 @@ def evidence_kind(model: Model, m: int) -> int:
 
 
 @kernel
-def _fill(model: Model, state: State, grid: Array, j: int, m: int) -> None:
-    """Arm ``m``'s entries for the ``j``-th ``c``; for all of them where ``c`` plays no part."""
-    n, mean, theta, tables = state.counts[m], state.means[m], state.theta[m], state.tables
+def fill_tables(
+    model: Model,
+    j: int,
+    m: int,
+    n: int,
+    mean: Array,
+    theta: Array,
+    grid: Array,
+    discount: float,
+    tables: Array,
+) -> None:
+    """Arm ``m``'s entries for the ``j``-th ``c`` after ``n`` samples with mean ``mean`` and estimate ``theta``.
+
+    Those for every ``c`` where they cost little, or where ``c`` plays no part.
+    """
     d = theta.shape[0]
     kind = evidence_kind(model, m)
-    if kind == UNIVERSAL:  # the share of its price that is paid: all of it, unless the rule was weakened
-        tables[TPEN, j, m] = 1.0 / state.values[DISCOUNT]
+    if kind == MIX:
+        code, par, c = model.codes[m, 0], model.pars[m, 0], grid[j]
+        low = centred_minimiser(code, par, n, mean[0], c)
+        tables[TW, j, m], tables[TLOW, j, m] = 1.0, low
+        tables[TINV, j, m] = arm_variance(model, m, theta)
+        tables[TPEN, j, m] = -scalar_log_evidence(code, par, n, mean[0], low, c) / discount
         tables[TCOUNT, j, m] = n
         return
-    variance = arm_variance(model, m, theta)
+    # of unknown variance: the share of its price that is paid. All of it, unless the rule was weakened
+    variance, price = 1.0, 1.0
+    if kind != UNIVERSAL:
+        variance = arm_variance(model, m, theta)
     if kind == PRIOR:
-        regret = arm_regret(model, m, n, theta) / state.values[DISCOUNT]
-        for i in range(grid.shape[0]):
-            tables[TW, i, m], tables[TINV, i, m] = float(n), variance / n
-            tables[TPEN, i, m], tables[TLOW, i, m], tables[TCOUNT, i, m] = regret, theta[0], n
-        return
-    c = grid[j]
-    if kind == GAUSS:
-        low = theta[0]
-        weight = n / (n + c) * n
-        price = 0.5 * d * math.log1p(n / c)
-    else:
-        code, par = model.codes[m, 0], model.pars[m, 0]
-        low = centred_minimiser(code, par, n, mean[0], c)
-        price = -scalar_log_evidence(code, par, n, mean[0], low, c)
-        weight = 1.0
-    tables[TW, j, m], tables[TINV, j, m] = weight, variance / weight
-    tables[TPEN, j, m], tables[TLOW, j, m], tables[TCOUNT, j, m] = (
-        price / state.values[DISCOUNT],
-        low,
-        n,
-    )
+        price = arm_regret(model, m, n, theta)
+    for i in range(grid.shape[0]):
+        weight = float(n)
+        if kind == GAUSS:
+            weight = n / (n + grid[i]) * n
+            price = 0.5 * d * math.log1p(n / grid[i])
+        tables[TW, i, m], tables[TLOW, i, m] = weight, theta[0]
+        tables[TINV, i, m] = variance / weight
+        tables[TPEN, i, m] = price / discount
+        tables[TCOUNT, i, m] = n
 
 
-@kernel
+@inlined
 def freshen(model: Model, state: State, grid: Array, j: int, m: int) -> None:
     """Bring arm ``m``'s entries for the ``j``-th ``c`` up to date. To be called before they are read."""
     if state.tables[TCOUNT, j, m] != state.counts[m]:
-        _fill(model, state, grid, j, m)
+        fill_tables(
+            model,
+            j,
+            m,
+            state.counts[m],
+            state.means[m],
+            state.theta[m],
+            grid,
+            state.values[DISCOUNT],
+            state.tables,
+        )
 
 
 @kernel
-def freshen_callbacks(model: Model, state: State, grid: Array, m: int) -> None:
-    """The entries that may need a user's function, which has to fail with the sample that it fails for."""
-    if evidence_kind(model, m) == PRIOR:
-        _fill(model, state, grid, 0, m)
+def _freshen_pairs(model: Model, state: State, grid: Array, j: int, u: int, v: int, a: int, b: int) -> None:
+    for m in (u, v, a, b):
+        freshen(model, state, grid, j, m)
+
+
+@inlined
+def freshen_pairs(model: Model, state: State, grid: Array, j: int, u: int, v: int, a: int, b: int) -> None:
+    """The same for all arms of a pair of pairs. (A call with the whole state costs more than a look at four counts.)"""
+    if (
+        state.tables[TCOUNT, j, u] != state.counts[u]
+        or state.tables[TCOUNT, j, v] != state.counts[v]
+        or state.tables[TCOUNT, j, a] != state.counts[a]
+        or state.tables[TCOUNT, j, b] != state.counts[b]
+    ):
+        _freshen_pairs(model, state, grid, j, u, v, a, b)
