@@ -13,7 +13,7 @@ from linkarms.families import resolve
 from linkarms.sampling import resolve_sampling
 from linkarms.state import STATISTIC
 from linkarms.stopping import Anytime
-from linkarms.stopping._statistic import _edge_evidence
+from linkarms.stopping._pair_evidence import edge_evidence
 
 GRID = (0.5, 5.0, 50.0)
 MEAN = la.families.Exponential("mean")
@@ -56,7 +56,7 @@ def fed(name, n_arms, n_clusters, seed, most=12):
 
 def edge(engine, u, v, a, b):
     box, which = np.empty(SCRATCH), np.empty(INT_SCRATCH, dtype=np.int64)
-    return _edge_evidence(
+    return edge_evidence(
         engine.families.model, engine.state, engine.plan.grid, u, v, a, b, math.inf, box, which
     )
 

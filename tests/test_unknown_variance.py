@@ -15,7 +15,7 @@ from linkarms.families._unknown import LOG_PREDICTIVE, MEAN_FROM, PREDICTED, SQU
 from linkarms.montecarlo import promise_is_broken
 from linkarms.sampling import resolve_sampling
 from linkarms.stopping import Anytime
-from linkarms.stopping._statistic import _edge_evidence
+from linkarms.stopping._pair_evidence import edge_evidence
 
 
 def make(shared, n_arms, d, n_clusters=2, delta=0.1):
@@ -112,7 +112,7 @@ def test_evidence_against_a_pair_of_pairs(shared, d, pairs):
         told = feed(engine, order, rng, scale=[1.0] * 4 if shared else [0.5, 1.0, 2.0, 1.0])
         used, total = predicted(told, shared, 4, d)
         box, which = np.empty(SCRATCH), np.empty(INT_SCRATCH, dtype=np.int64)
-        got = _edge_evidence(
+        got = edge_evidence(
             engine.families.model, engine.state, engine.plan.grid, *pairs, math.inf, box, which
         )
         wanted = slsqp(used, total, pairs, shared, rng)

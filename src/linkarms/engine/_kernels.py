@@ -38,7 +38,8 @@ from linkarms.state import (
 )
 from linkarms.stopping._blocker import find_blocker, forget, still_blocked
 from linkarms.stopping._kernels import ANYTIME, BOC, PAPER, paper_penalty
-from linkarms.stopping._statistic import fill_statistic, likeliest_scale
+from linkarms.stopping._scale import likeliest_scale
+from linkarms.stopping._statistic import fill_statistic
 from linkarms.stopping._tables import PRIOR, evidence_kind, freshen
 
 # what `engine_kernel` is asked to do
@@ -206,14 +207,17 @@ def _observe(model: Model, state: State, plan: Plan, m: int, statistic: Array) -
 
 
 @inlined
-def _settle(model: Model, state: State, plan: Plan, level: float) -> None:
-    """The statistic of the anytime rule, unless it is known to be below ``level``."""
+def _settle(model: Model, state: State, plan: Plan, level: float, exact: bool) -> float:
+    """The statistic of the anytime rule: NaN where it is known to be below ``level``; if it need not be ``exact``, infinite above."""
     if (
         math.isnan(state.values[STATISTIC])
         and not still_blocked(state, level)
         and not find_blocker(model, state, plan.grid, plan.codes[2], level)
     ):
+        if not exact:
+            return math.inf
         fill_statistic(model, state, plan.grid, plan.codes[2])
+    return float(state.values[STATISTIC])
 
 
 @inlined
@@ -226,12 +230,12 @@ def _run(model: Model, state: State, plan: Plan, trials: Trials, max_samples: in
             waiting = False
             evidence = state.values[EVIDENCE]
             if plan.codes[1] == ANYTIME:
-                lowest = math.inf
+                lowest, several = math.inf, -1
                 for j in range(levels.shape[0]):
                     if stopped_at[j] < 0:
                         lowest = min(lowest, levels[j])
-                _settle(model, state, plan, state.values[BASE] + lowest)
-                evidence = state.values[STATISTIC]
+                        several += 1
+                evidence = _settle(model, state, plan, state.values[BASE] + lowest, several > 0)
             for j in range(levels.shape[0]):
                 if stopped_at[j] >= 0:
                     continue
@@ -298,6 +302,6 @@ def engine_kernel(
             fill_statistic(model, state, plan.grid, plan.codes[2])
         return 0
     if task == CHECK:
-        _settle(model, state, plan, state.values[BASE] + trials.levels[0])
-        return 1 if state.values[STATISTIC] - state.values[BASE] >= trials.levels[0] else 0
+        evidence = _settle(model, state, plan, state.values[BASE] + trials.levels[0], True)
+        return 1 if evidence - state.values[BASE] >= trials.levels[0] else 0
     return _run(model, state, plan, trials, max_samples)

@@ -17,8 +17,10 @@ from linkarms._jit import Array, inlined, kernel
 from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH
 from linkarms.families._model import Model
 from linkarms.state import AT, BLOCKER, COUNT, HELD, INSIDE, WITNESS, State
-from linkarms.stopping._edge_below import edge_below, set_point
-from linkarms.stopping._statistic import fill_members, fill_overlap
+from linkarms.stopping._edge_below import edge_below
+from linkarms.stopping._pair_evidence import shared_first
+from linkarms.stopping._points import set_point
+from linkarms.stopping._statistic import fill_clusters, fill_overlap
 
 __all__ = ["find_blocker", "forget", "still_blocked"]
 
@@ -43,20 +45,20 @@ def _standing(labels: Array, counts: Array, seen: Array, k: int) -> int:
     return standing
 
 
-@kernel
-def _is_candidate(labels: Array, pairs: Array) -> bool:
-    u, v, a, b = pairs[0], pairs[1], pairs[2], pairs[3]
+@inlined
+def _is_candidate(labels: Array, u: int, v: int, a: int, b: int) -> bool:
     return bool(u >= 0 and labels[u] == labels[v] and labels[a] != labels[b])
 
 
 @inlined
 def still_blocked(state: State, level: float) -> bool:
     """Whether the last verdict stands, and forbids a stop at ``level``. It is looked for anew where this says no."""
-    pairs = state.blocker[BLOCKER:]
+    labels, blocker = state.labels, state.blocker
+    u = blocker[BLOCKER]
     return (
         state.values[HELD] <= level
-        and _is_candidate(state.labels, pairs)
-        and _standing(state.labels, state.counts, state.seen, state.labels[pairs[0]]) == SAME
+        and _is_candidate(labels, u, blocker[BLOCKER + 1], blocker[BLOCKER + 2], blocker[BLOCKER + 3])
+        and _standing(labels, state.counts, state.seen, labels[u]) == SAME
     )
 
 
@@ -78,11 +80,8 @@ def _slot(i: int, j: int, n: int) -> int:
 
 @inlined
 def _ordered(u: int, v: int, a: int, b: int) -> tuple[int, int, int, int]:
-    """A shared arm, if there is one, first in both pairs; the same whichever of ``u`` and ``v`` comes first."""
-    u, v = min(u, v), max(u, v)
-    if v in (a, b):
-        u, v = v, u
-    return (u, v, b, a) if u == b else (u, v, a, b)
+    """`shared_first`, the same whichever of ``u`` and ``v`` comes first."""
+    return shared_first(min(u, v), max(u, v), a, b)
 
 
 @inlined
@@ -102,88 +101,71 @@ def _set_witness_point(state: State, k: int, n: int) -> None:
         set_point(state.points[slot], u == a, lam[u, 0], lam[v, 0], lam[b, 0], lam[a, 0])
 
 
-#: Which candidates `_search` looks at: the blocker that is there, psi's witness, or all that may be below the level.
+#: The candidates, in the order in which they are tried: the blocker that is there, psi's witness, and all that may be below the level.
 LAST, LIKELY, ALL = range(3)
 
 
 @kernel
-def _search(
-    model: Model,
-    state: State,
-    grid: Array,
-    which_ones: int,
-    members: Array,
-    size: Array,
-    reach: Array,
-    longest: Array,
-    level: float,
-) -> bool:
-    """Whether one of the candidates forbids a stop; the first that does becomes the blocker."""
-    labels, dist = state.labels, state.dist
+def find_blocker(model: Model, state: State, grid: Array, n_clusters: int, level: float) -> bool:
+    """Whether any candidate forbids a stop at ``level``; the first that does becomes the blocker."""
+    labels, counts, dist, blocker, info = state.labels, state.counts, state.dist, state.blocker, state.info
     n_arms = labels.shape[0]
     box = np.empty(SCRATCH)
     which = np.empty(INT_SCRATCH, dtype=np.int64)
-    reached = np.empty(n_arms, dtype=np.bool_)
-    queue = np.empty(n_arms, dtype=np.int64)
-    pairs = state.info[WITNESS : WITNESS + 4] if which_ones == LIKELY else state.blocker[BLOCKER:]
-    first, last = 0, n_arms
-    if which_ones != ALL:
-        if not _is_candidate(labels, pairs):
-            return False
-        first, last = pairs[2], pairs[2] + 1
-    for a in range(first, last):
-        for b in range(a + 1, n_arms):
-            if labels[a] == labels[b] or (which_ones != ALL and b != pairs[3]):
+    # one block of memory: the arms of each cluster and where they begin, a queue of arms, and whether an arm was put there
+    work = np.zeros(3 * n_arms + n_clusters + 1, dtype=np.int64)
+    members, queue, reached = work[:n_arms], work[n_arms : 2 * n_arms], work[2 * n_arms : 3 * n_arms]
+    start = work[3 * n_arms :]
+    fill_clusters(labels, members, start)
+    reach, longest = np.empty(0), np.empty(0)
+    for ones in range(3):
+        a_from, a_to, only_b, only_k = 0, n_arms, -1, -1
+        if ones == ALL:
+            reach, longest = np.empty(n_arms), np.empty(n_clusters)
+            fill_overlap(model, state, grid, members, start, level, reach, longest)
+        else:
+            u, v, a, b = (
+                (blocker[BLOCKER], blocker[BLOCKER + 1], blocker[BLOCKER + 2], blocker[BLOCKER + 3])
+                if ones == LAST
+                else (info[WITNESS], info[WITNESS + 1], info[WITNESS + 2], info[WITNESS + 3])
+            )
+            if not _is_candidate(labels, u, v, a, b):
                 continue
-            for k in range(size.shape[0]):
-                n = size[k]
-                if which_ones != ALL:
-                    if k != labels[pairs[0]]:
-                        continue
-                elif n < 2 or longest[k] < dist[a, b] - reach[a] - reach[b]:
+            a_from, a_to, only_b, only_k = a, a + 1, b, labels[u]
+            if ones == LIKELY or _standing(labels, counts, state.seen, only_k) == OTHERS:
+                state.points[:, :, AT] = math.nan
+            if ones == LIKELY:
+                _set_witness_point(state, only_k, start[only_k + 1] - start[only_k])
+        for a in range(a_from, a_to):
+            for b in range(only_b if only_b >= 0 else a + 1, only_b + 1 if only_b >= 0 else n_arms):
+                if labels[a] == labels[b]:
                     continue
-                if which_ones != LAST or _standing(labels, state.counts, state.seen, k) == OTHERS:
-                    state.points[:, :, AT] = math.nan
-                if which_ones == LIKELY:
-                    _set_witness_point(state, k, n)
-                reached[:n] = False
-                reached[0], queue[0] = True, 0
-                head, tail = 0, 1
-                while head < tail and tail < n:
-                    i = queue[head]
-                    head += 1
-                    for j in range(n):
-                        if reached[j]:
+                for k in range(only_k if only_k >= 0 else 0, only_k + 1 if only_k >= 0 else n_clusters):
+                    n = start[k + 1] - start[k]
+                    if ones == ALL:
+                        if n < 2 or longest[k] < dist[a, b] - reach[a] - reach[b]:
                             continue
-                        u, v, x, y = _ordered(members[k, i], members[k, j], a, b)
-                        slot = _slot(i, j, n)
-                        if not edge_below(model, state, grid, u, v, x, y, level, slot, box, which):
-                            reached[j] = True
-                            queue[tail] = j
-                            tail += 1
-                if tail < n:
-                    blocker = state.blocker[BLOCKER:]
-                    blocker[0], blocker[1], blocker[2], blocker[3] = members[k, 0], members[k, 1], a, b
-                    _remember(labels, state.counts, state.seen, k, a, b)
-                    state.values[HELD] = level
-                    return True
-    return False
-
-
-@kernel
-def find_blocker(model: Model, state: State, grid: Array, n_clusters: int, level: float) -> bool:
-    """Whether any candidate forbids a stop at ``level``: the last that did, psi's witness, or another."""
-    n_arms = state.labels.shape[0]
-    members = np.empty((n_clusters, n_arms), dtype=np.int64)
-    size = np.empty(n_clusters, dtype=np.int64)
-    for k in range(n_clusters):
-        size[k] = fill_members(state.labels, k, members[k])
-    reach = np.empty(n_arms)
-    longest = np.empty(n_clusters)
-    for which_ones in range(3):
-        if which_ones == ALL:
-            fill_overlap(model, state, grid, members, size, level, reach, longest)
-        if _search(model, state, grid, which_ones, members, size, reach, longest, level):
-            return True
+                        state.points[:, :, AT] = math.nan
+                    reached[:n] = 0
+                    reached[0], queue[0] = 1, 0
+                    head, tail = 0, 1
+                    while head < tail and tail < n:
+                        i = queue[head]
+                        head += 1
+                        for j in range(n):
+                            if reached[j] == 1:
+                                continue
+                            u, v, x, y = _ordered(members[start[k] + i], members[start[k] + j], a, b)
+                            slot = _slot(i, j, n)
+                            if not edge_below(model, state, grid, u, v, x, y, level, slot, box, which):
+                                reached[j] = 1
+                                queue[tail] = j
+                                tail += 1
+                    if tail < n:
+                        blocker[BLOCKER], blocker[BLOCKER + 1] = members[start[k]], members[start[k] + 1]
+                        blocker[BLOCKER + 2], blocker[BLOCKER + 3] = a, b
+                        _remember(labels, counts, state.seen, k, a, b)
+                        state.values[HELD] = level
+                        return True
     forget(state)
     return False

@@ -14,18 +14,15 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from linkarms._jit import KERNEL_OPTIONS, Array, inlined
+from linkarms._jit import KERNEL_OPTIONS
 from linkarms.alternatives._number import LAM
-from linkarms.families._evidence import scalar_log_evidence
 from linkarms.families._model import IsotropicModel, ScalarModel
-from linkarms.state import AT, DISCOUNT, SCALE, TAKEN, TERMS, State
-from linkarms.stopping._pair_evidence import GONE, arm_evidence, isotropic_evidence, pair_evidence, scalar_at
-from linkarms.stopping._tables import MIX, evidence_kind, freshen_pairs
+from linkarms.state import AT, DISCOUNT, SCALE
+from linkarms.stopping._pair_evidence import GONE, isotropic_evidence, pair_evidence, scalar_at
+from linkarms.stopping._points import SURE, freshen_point, most_at, set_point
+from linkarms.stopping._tables import freshen_pairs
 
-__all__ = ["edge_below", "set_point"]
-
-#: A bound must be below the level by this share of it: more than rounding can do.
-SURE = 1e-9
+__all__ = ["edge_below"]
 
 
 def edge_below(model, state, grid, u, v, a, b, level, slot, box, which) -> bool:
@@ -33,32 +30,6 @@ def edge_below(model, state, grid, u, v, a, b, level, slot, box, which) -> bool:
     this pair of pairs, -1 if none does. Kernels only.
     """
     raise TypeError("edge_below is called from kernels only")
-
-
-@inlined
-def set_point(point: Array, shared: bool, x: float, y: float, z: float, w: float) -> None:
-    """Let ``u, v, b, a`` be at ``x, y, z, w``; ``b`` comes nearer to ``a`` by what the constraint lacks."""
-    if shared:
-        w = x
-    lack = abs(w - z) - abs(x - y)
-    if lack > 0.0:
-        z += lack if w > z else -lack
-    point[0, AT], point[1, AT], point[2, AT], point[3, AT] = x, y, z, w
-    point[:, TAKEN] = -1.0
-
-
-@inlined
-def _fill_terms(model: ScalarModel, state: State, grid: Array, m: int, terms: Array) -> None:
-    """The evidence of arm ``m`` where the point has it, for each ``c``."""
-    lam, n, mean = terms[AT], state.counts[m], state.means[m, 0]
-    code, par = model.codes[m, 0], model.pars[m, 0]
-    mixture = evidence_kind(model, m) == MIX
-    for j in range(grid.shape[0]):
-        if mixture:
-            terms[TERMS + j] = scalar_log_evidence(code, par, n, mean, lam, grid[j])
-        else:
-            terms[TERMS + j] = arm_evidence(model, state, grid, j, m, lam)
-    terms[TAKEN] = n
 
 
 def _evaluate(model, state, grid, u, v, a, b, level, slot, box, which):
@@ -82,18 +53,8 @@ def _scalar(model, state, grid, u, v, a, b, level, slot, box, which):
     j = state.blocker[SCALE]
     while True:
         if not math.isnan(point[0, AT]):
-            # the c, of those not solved, with the most evidence at the point (NaN is more than any number)
-            for i in range(n):
-                m = u if i == 0 else v if i == 1 else b if i == 2 else a
-                if point[i, TAKEN] != state.counts[m]:
-                    _fill_terms(model, state, grid, m, point[i])
-            most = -math.inf
-            for i in range(grid.shape[0]):
-                total = point[0, TERMS + i] + point[1, TERMS + i] + point[2, TERMS + i]
-                if n == 4:
-                    total += point[3, TERMS + i]
-                if not solved[i] and not total <= most:
-                    j, most = i, total
+            freshen_point(model, state, grid, u, v, a, b, point)
+            j, most = most_at(point, n, solved)
             if most < sure:
                 return True
         if scalar_at(model, state, grid, j, u, v, a, b, level, box, which) >= level:

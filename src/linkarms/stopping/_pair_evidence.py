@@ -15,7 +15,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from linkarms._jit import KERNEL_OPTIONS, Array, kernel
+from linkarms._jit import KERNEL_OPTIONS, Array, inlined, kernel
 from linkarms.alternatives._angles import vector_pair
 from linkarms.alternatives._covariance import covariance_pair
 from linkarms.alternatives._gaussian import shared_cost
@@ -45,6 +45,7 @@ from linkarms.families._evidence import scalar_log_evidence
 from linkarms.families._model import (
     CovarianceModel,
     IsotropicModel,
+    Model,
     ScalarModel,
     UnknownModel,
     VectorModel,
@@ -55,7 +56,16 @@ from linkarms.families._vector import arm_reach
 from linkarms.state import SCALE, TINV, TLOW, TPEN, TW, State
 from linkarms.stopping._tables import MIX, evidence_kind, freshen, freshen_pairs
 
-__all__ = ["GONE", "arm_evidence", "fill_evidence_reach", "isotropic_evidence", "pair_evidence", "scalar_at"]
+__all__ = [
+    "GONE",
+    "arm_evidence",
+    "edge_evidence",
+    "fill_evidence_reach",
+    "isotropic_evidence",
+    "pair_evidence",
+    "scalar_at",
+    "shared_first",
+]
 
 
 def pair_evidence(model, state, grid, u, v, a, b, level, box, which) -> float:
@@ -69,6 +79,32 @@ def fill_evidence_reach(model, state, grid, level, reach) -> None:
     arms are chosen, whose tables must be up to date. Kernels only.
     """
     raise TypeError("fill_evidence_reach is called from kernels only")
+
+
+@inlined
+def shared_first(u: int, v: int, a: int, b: int) -> tuple[int, int, int, int]:
+    """The pairs with a shared arm, if there is one, first in both."""
+    if v in (a, b):
+        u, v = v, u
+    return (u, v, b, a) if u == b else (u, v, a, b)
+
+
+@kernel
+def edge_evidence(
+    model: Model,
+    state: State,
+    grid: Array,
+    u: int,
+    v: int,
+    a: int,
+    b: int,
+    level: float,
+    box: Array,
+    which: Array,
+) -> float:
+    """`pair_evidence` for pairs in any order."""
+    u, v, a, b = shared_first(u, v, a, b)
+    return pair_evidence(model, state, grid, u, v, a, b, level, box, which)
 
 
 @kernel

@@ -15,31 +15,10 @@ from linkarms._jit import Array, kernel
 from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH
 from linkarms.families._model import Model
 from linkarms.state import BLOCKER, SCALE, STATISTIC, TPEN, WITNESS, State
-from linkarms.stopping._pair_evidence import fill_evidence_reach, pair_evidence
+from linkarms.stopping._pair_evidence import fill_evidence_reach, pair_evidence, shared_first
 from linkarms.stopping._tables import freshen
 
-__all__ = ["fill_members", "fill_overlap", "fill_statistic", "likeliest_scale"]
-
-
-@kernel
-def _edge_evidence(
-    model: Model,
-    state: State,
-    grid: Array,
-    u: int,
-    v: int,
-    a: int,
-    b: int,
-    level: float,
-    box: Array,
-    which: Array,
-) -> float:
-    """`pair_evidence` with a shared arm, if there is one, put first in both pairs."""
-    if v in (a, b):
-        u, v = v, u
-    if u == b:
-        a, b = b, a
-    return pair_evidence(model, state, grid, u, v, a, b, level, box, which)
+__all__ = ["fill_clusters", "fill_overlap", "fill_statistic"]
 
 
 @kernel
@@ -48,7 +27,6 @@ def _smallest_edge(
     state: State,
     grid: Array,
     arms: Array,
-    n: int,
     a: int,
     b: int,
     level: float,
@@ -56,14 +34,16 @@ def _smallest_edge(
     box: Array,
     which: Array,
 ) -> float:
-    """Smallest edge of a maximum spanning tree of ``arms[:n]`` under the evidence against ``(., .; a, b)``.
+    """Smallest edge of a maximum spanning tree of ``arms`` under the evidence against ``(., .; a, b)``.
 
     If it is at least ``level`` any such value may be returned; otherwise ``found`` becomes ``(u, v, a, b)``.
     """
     found[2], found[3] = a, b
+    n = arms.shape[0]
     if n == 2:
         found[0], found[1] = arms[0], arms[1]
-        return _edge_evidence(model, state, grid, arms[0], arms[1], a, b, level, box, which)
+        u, v, x, y = shared_first(arms[0], arms[1], a, b)
+        return pair_evidence(model, state, grid, u, v, x, y, level, box, which)
     # Prim's algorithm; values from `level` on are all the same to it, so that arms are joined at once along such an edge
     joined = np.zeros(n, dtype=np.bool_)
     weight = np.full(n, -math.inf)
@@ -77,7 +57,8 @@ def _smallest_edge(
             if joined[j]:
                 continue
             if weight[j] < level:
-                value = _edge_evidence(model, state, grid, arms[last], arms[j], a, b, level, box, which)
+                u, v, x, y = shared_first(arms[last], arms[j], a, b)
+                value = pair_evidence(model, state, grid, u, v, x, y, level, box, which)
                 if value > weight[j]:
                     weight[j], parent[j] = value, last
             if best < 0 or weight[j] > weight[best]:
@@ -91,42 +72,26 @@ def _smallest_edge(
 
 
 @kernel
-def fill_members(labels: Array, k: int, arms: Array) -> int:
-    """The arms of cluster ``k``, into the beginning of ``arms``; how many there are."""
-    n = 0
+def fill_clusters(labels: Array, members: Array, start: Array) -> None:
+    """The arms of cluster ``k``, in order, into ``members[start[k]:start[k + 1]]``; ``start``, shape (K + 1,), comes as zeros."""
+    n_clusters = start.shape[0] - 1
     for m in range(labels.shape[0]):
-        if labels[m] == k:
-            arms[n] = m
-            n += 1
-    return n
+        start[labels[m] + 1] += 1
+    for k in range(n_clusters):
+        start[k + 1] += start[k]
+    # filled from behind, each end moves to where its cluster begins
+    for m in range(labels.shape[0] - 1, -1, -1):
+        start[labels[m] + 1] -= 1
+        members[start[labels[m] + 1]] = m
+    for k in range(n_clusters):
+        start[k] = start[k + 1]
+    start[n_clusters] = labels.shape[0]
 
 
 @kernel
-def likeliest_scale(model: Model, state: State, grid: Array) -> int:
-    """The ``c`` that gives the most evidence against psi's witness."""
-    u, v, a, b = (
-        state.info[WITNESS],
-        state.info[WITNESS + 1],
-        state.info[WITNESS + 2],
-        state.info[WITNESS + 3],
-    )
-    if u < 0 or grid.shape[0] < 2:
-        return int(state.blocker[SCALE])
-    box = np.empty(SCRATCH)
-    which = np.empty(INT_SCRATCH, dtype=np.int64)
-    scale, best, most = state.blocker[SCALE], state.blocker[SCALE], -math.inf
-    for j in range(grid.shape[0]):
-        state.blocker[SCALE] = j  # the search for a value above -inf ends with the first c
-        value = _edge_evidence(model, state, grid, u, v, a, b, -math.inf, box, which)
-        if value > most:
-            best, most = j, value
-    state.blocker[SCALE] = scale
-    return int(best)
-
-
-@kernel
-def _longest_edge(longer: Array, arms: Array, n: int) -> float:
-    """The longest edge of a minimum spanning tree of ``arms[:n]`` under ``longer``; -inf for a single arm."""
+def _longest_edge(longer: Array, arms: Array) -> float:
+    """The longest edge of a minimum spanning tree of ``arms`` under ``longer``; -inf for a single arm."""
+    n = arms.shape[0]
     near = np.empty(n)
     joined = np.zeros(n, dtype=np.bool_)
     for j in range(n):
@@ -151,7 +116,7 @@ def fill_overlap(
     state: State,
     grid: Array,
     members: Array,
-    size: Array,
+    start: Array,
     level: float,
     reach: Array,
     longest: Array,
@@ -176,8 +141,8 @@ def fill_overlap(
     for m in range(n_arms):
         for j in range(n_arms):
             longer[m, j] = dist[m, j] + reach[m] + reach[j]
-    for k in range(size.shape[0]):
-        longest[k] = _longest_edge(longer, members[k], size[k])
+    for k in range(longest.shape[0]):
+        longest[k] = _longest_edge(longer, members[start[k] : start[k + 1]])
 
 
 @kernel
@@ -188,10 +153,9 @@ def fill_statistic(model: Model, state: State, grid: Array, n_clusters: int) -> 
     box = np.empty(SCRATCH)
     which = np.empty(INT_SCRATCH, dtype=np.int64)
     found = np.empty(4, dtype=np.int64)
-    members = np.empty((n_clusters, n_arms), dtype=np.int64)
-    size = np.empty(n_clusters, dtype=np.int64)
-    for k in range(n_clusters):
-        size[k] = fill_members(labels, k, members[k])
+    members = np.empty(n_arms, dtype=np.int64)
+    bounds = np.zeros(n_clusters + 1, dtype=np.int64)
+    fill_clusters(labels, members, bounds)
     # the blocker and psi's witness come first: the nearer the level is to the answer, the fewer candidates are left
     best = math.inf
     for first in range(2):
@@ -199,14 +163,14 @@ def fill_statistic(model: Model, state: State, grid: Array, n_clusters: int) -> 
         u, v, a, b = start[0], start[1], start[2], start[3]
         if u < 0 or labels[u] != labels[v] or labels[a] == labels[b]:
             continue
-        k = labels[u]
-        value = _smallest_edge(model, state, grid, members[k], size[k], a, b, best, found, box, which)
+        arms = members[bounds[labels[u]] : bounds[labels[u] + 1]]
+        value = _smallest_edge(model, state, grid, arms, a, b, best, found, box, which)
         if value < best:
             best = value
             state.blocker[BLOCKER:] = found
     reach = np.empty(n_arms)
     longest = np.empty(n_clusters)
-    fill_overlap(model, state, grid, members, size, best, reach, longest)
+    fill_overlap(model, state, grid, members, bounds, best, reach, longest)
     # equal values are decided by the order of the search, not by where it began
     taken = False
     for a in range(n_arms):
@@ -215,12 +179,11 @@ def fill_statistic(model: Model, state: State, grid: Array, n_clusters: int) -> 
                 continue
             shorter = dist[a, b] - reach[a] - reach[b]
             for k in range(n_clusters):
-                if longest[k] < shorter or size[k] < 2:
+                arms = members[bounds[k] : bounds[k + 1]]
+                if longest[k] < shorter or arms.shape[0] < 2:
                     continue
                 above = best + 1e-15 * abs(best) + 1e-300
-                value = _smallest_edge(
-                    model, state, grid, members[k], size[k], a, b, above, found, box, which
-                )
+                value = _smallest_edge(model, state, grid, arms, a, b, above, found, box, which)
                 if value < best or (value == best and not taken):
                     best, taken = value, True
                     state.blocker[BLOCKER:] = found

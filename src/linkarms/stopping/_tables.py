@@ -103,19 +103,8 @@ def freshen(model: Model, state: State, grid: Array, j: int, m: int) -> None:
         )
 
 
-@kernel
-def _freshen_pairs(model: Model, state: State, grid: Array, j: int, u: int, v: int, a: int, b: int) -> None:
-    for m in (u, v, a, b):
-        freshen(model, state, grid, j, m)
-
-
 @inlined
 def freshen_pairs(model: Model, state: State, grid: Array, j: int, u: int, v: int, a: int, b: int) -> None:
-    """The same for all arms of a pair of pairs. (A call with the whole state costs more than a look at four counts.)"""
-    if (
-        state.tables[TCOUNT, j, u] != state.counts[u]
-        or state.tables[TCOUNT, j, v] != state.counts[v]
-        or state.tables[TCOUNT, j, a] != state.counts[a]
-        or state.tables[TCOUNT, j, b] != state.counts[b]
-    ):
-        _freshen_pairs(model, state, grid, j, u, v, a, b)
+    """The same for all arms of a pair of pairs."""
+    for m in (u, v, a, b):
+        freshen(model, state, grid, j, m)
