@@ -65,8 +65,8 @@ class State(NamedTuple):
     seen : ndarray of int64, shape (2, M)
         What the verdict on the blocker rests on: whether the arm is of its cluster, and the count of each arm that matters. -1: nothing.
     points : ndarray, shape (6, 4, 2 + J)
-        For each edge of a small cluster of the blocker, and each of its arms: a value that the constraint allows (NaN: none is known),
-        the arm's count when its evidence there was computed, and that evidence for each ``c``.
+        Where arms have one parameter each: for each edge of a small cluster of the blocker, and each of its arms, a value that the
+        constraint allows (NaN: none is known), the arm's count when its evidence there was computed, and that evidence for each ``c``.
     """
 
     counts: NDArray[np.int64]
@@ -86,8 +86,11 @@ class State(NamedTuple):
     points: NDArray[np.float64]
 
 
-def new_state(n_arms: int, n_features: int, n_scales: int = 0) -> State:
-    """A state in which nothing has been told; EBC's weights are left to the rule. ``n_scales`` is the length of the anytime rule's grid."""
+def new_state(n_arms: int, n_features: int, n_scales: int = 0, points: bool = False) -> State:
+    """A state in which nothing has been told; EBC's weights are left to the rule.
+
+    ``n_scales`` is the length of the anytime rule's grid, and ``points`` says whether it keeps points.
+    """
     info = np.zeros(N_INFO, dtype=np.int64)
     info[WITNESS:COSTS] = -1
     vectors = np.zeros((N_VECTORS, n_arms))
@@ -107,7 +110,7 @@ def new_state(n_arms: int, n_features: int, n_scales: int = 0) -> State:
         blocker=np.array([0, -1, -1, -1, -1], dtype=np.int64),
         moments=np.zeros((n_arms, 4 + n_features)),
         seen=np.full((N_SEEN, n_arms), -1, dtype=np.int64),
-        points=np.full((N_POINTS if n_scales else 0, 4, TERMS + n_scales), np.nan),
+        points=np.full((N_POINTS if points else 0, 4, TERMS + n_scales), np.nan),
     )
 
 

@@ -22,6 +22,7 @@ from linkarms.engine._kernels import (
 )
 from linkarms.errors import CallbackError, InvalidInput
 from linkarms.families import ArmFamilies
+from linkarms.families._model import ScalarModel
 from linkarms.families._unknown import KNOWN
 from linkarms.sampling import SamplingRule, View
 from linkarms.sampling import _kernels as sampling_codes
@@ -80,7 +81,8 @@ class Engine:
         anytime = stopping if isinstance(stopping, Anytime) else None
         grid = anytime.grid(families) if anytime else np.zeros(0)
         self._discount = anytime.discount if anytime else 1.0
-        self.state = new_state(n_arms, d, len(grid))
+        points = anytime is not None and isinstance(families.model, ScalarModel)
+        self.state = new_state(n_arms, d, len(grid), points)
         self.state.blocker[SCALE] = len(grid) // 4
         self.state.values[DISCOUNT] = self._discount
         self.state.vectors[W] = sampling.initial_weights(n_arms, rng)

@@ -72,10 +72,11 @@ def _remember(labels: Array, counts: Array, seen: Array, k: int, a: int, b: int)
 
 
 @kernel
-def _slot(i: int, j: int, n: int) -> int:
-    """Where the point of the edge between the ``i``-th and the ``j``-th of ``n`` arms is kept; -1 in large clusters."""
+def _slot(i: int, j: int, n_points: int) -> int:
+    """Where the point of the edge between the ``i``-th and the ``j``-th arm of a cluster is kept; -1 where there is no room."""
     low, high = min(i, j), max(i, j)
-    return high * (high - 1) // 2 + low if n <= 4 else -1
+    slot = high * (high - 1) // 2 + low
+    return slot if slot < n_points else -1
 
 
 @inlined
@@ -85,8 +86,8 @@ def _ordered(u: int, v: int, a: int, b: int) -> tuple[int, int, int, int]:
 
 
 @inlined
-def _set_witness_point(state: State, k: int, n: int) -> None:
-    """Where psi's alternative puts the arms of its witness is a point that the constraint allows; ``n`` arms are in its cluster."""
+def _set_witness_point(state: State, k: int) -> None:
+    """Where psi's alternative puts the arms of its witness, of cluster ``k``, is a point that the constraint allows."""
     labels, lam = state.labels, state.lam
     x, y = state.info[WITNESS], state.info[WITNESS + 1]
     i, j, seen = 0, 0, 0
@@ -95,7 +96,7 @@ def _set_witness_point(state: State, k: int, n: int) -> None:
             i = seen if m == x else i
             j = seen if m == y else j
             seen += 1
-    slot = _slot(i, j, n)
+    slot = _slot(i, j, state.points.shape[0])
     if slot >= 0:
         u, v, a, b = _ordered(x, y, state.info[WITNESS + 2], state.info[WITNESS + 3])
         set_point(state.points[slot], u == a, lam[u, 0], lam[v, 0], lam[b, 0], lam[a, 0])
@@ -135,7 +136,7 @@ def find_blocker(model: Model, state: State, grid: Array, n_clusters: int, level
             if ones == LIKELY or _standing(labels, counts, state.seen, only_k) == OTHERS:
                 state.points[:, :, AT] = math.nan
             if ones == LIKELY:
-                _set_witness_point(state, only_k, start[only_k + 1] - start[only_k])
+                _set_witness_point(state, only_k)
         for a in range(a_from, a_to):
             for b in range(only_b if only_b >= 0 else a + 1, only_b + 1 if only_b >= 0 else n_arms):
                 if labels[a] == labels[b]:
@@ -146,7 +147,8 @@ def find_blocker(model: Model, state: State, grid: Array, n_clusters: int, level
                         if n < 2 or longest[k] < dist[a, b] - reach[a] - reach[b]:
                             continue
                         state.points[:, :, AT] = math.nan
-                    reached[:n] = 0
+                    for i in range(n):
+                        reached[i] = 0
                     reached[0], queue[0] = 1, 0
                     head, tail = 0, 1
                     while head < tail and tail < n:
@@ -156,7 +158,7 @@ def find_blocker(model: Model, state: State, grid: Array, n_clusters: int, level
                             if reached[j] == 1:
                                 continue
                             u, v, x, y = _ordered(members[start[k] + i], members[start[k] + j], a, b)
-                            slot = _slot(i, j, n)
+                            slot = _slot(i, j, state.points.shape[0])
                             if not edge_below(model, state, grid, u, v, x, y, level, slot, box, which):
                                 reached[j] = 1
                                 queue[tail] = j

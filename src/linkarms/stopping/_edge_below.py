@@ -17,8 +17,8 @@ from numba.extending import overload
 from linkarms._jit import KERNEL_OPTIONS
 from linkarms.alternatives._number import LAM
 from linkarms.families._model import IsotropicModel, ScalarModel
-from linkarms.state import AT, DISCOUNT, SCALE
-from linkarms.stopping._pair_evidence import GONE, isotropic_evidence, pair_evidence, scalar_at
+from linkarms.state import AT, DISCOUNT, SCALE, TINV
+from linkarms.stopping._pair_evidence import GONE, isotropic_evidence, pair_evidence, price, scalar_at
 from linkarms.stopping._points import SURE, freshen_point, most_at, set_point
 from linkarms.stopping._tables import freshen_pairs
 
@@ -37,8 +37,15 @@ def _evaluate(model, state, grid, u, v, a, b, level, slot, box, which):
 
 
 def _isotropic(model, state, grid, u, v, a, b, level, slot, box, which):
-    first = state.blocker[SCALE]
+    first, tables = state.blocker[SCALE], state.tables
     freshen_pairs(model, state, grid, first, u, v, a, b)
+    # the cost is at least gap^2 / (2 spread); of most candidates that is enough
+    gap = state.dist[a, b] - state.dist[u, v]
+    spread = tables[TINV, first, u] + tables[TINV, first, v] + tables[TINV, first, b]
+    spread += 3.0 * tables[TINV, first, u] if u == a else tables[TINV, first, a]
+    needed = level + price(tables, first, u, v, a, b)
+    if gap > 0.0 and gap * gap >= 2.0 * needed * spread * (1.0 + SURE):
+        return False
     return isotropic_evidence(state.tables, state.dist, first, u, v, a, b, level) < level
 
 

@@ -63,6 +63,7 @@ __all__ = [
     "fill_evidence_reach",
     "isotropic_evidence",
     "pair_evidence",
+    "price",
     "scalar_at",
     "shared_first",
 ]
