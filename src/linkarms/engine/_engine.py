@@ -81,7 +81,8 @@ class Engine:
         anytime = stopping if isinstance(stopping, Anytime) else None
         grid = anytime.grid(families) if anytime else np.zeros(0)
         self._discount = anytime.discount if anytime else 1.0
-        points = anytime is not None and isinstance(families.model, ScalarModel)
+        # (points hold the whole price of an arm)
+        points = anytime is not None and isinstance(families.model, ScalarModel) and self._discount == 1.0
         self.state = new_state(n_arms, d, len(grid), points)
         self.state.blocker[SCALE] = len(grid) // 4
         self.state.values[DISCOUNT] = self._discount

@@ -24,6 +24,7 @@ from linkarms.state import (
     BASE,
     COSTS,
     EVIDENCE,
+    HELD,
     KL,
     PENALTY,
     PRECISION,
@@ -174,7 +175,7 @@ def _refresh(model: Model, state: State, plan: Plan) -> None:
     """Everything that is a function of counts and means, from scratch: after a load."""
     state.info[T] = state.counts.sum()
     state.tables[TCOUNT] = 0.0
-    forget(state)
+    forget(state.seen)
     for m in range(state.counts.shape[0]):
         if state.counts[m] > 0:
             _bring_arm_up_to_date(model, state, plan, m)
@@ -211,7 +212,9 @@ def _settle(model: Model, state: State, plan: Plan, level: float, exact: bool) -
     """The statistic of the anytime rule: NaN where it is known to be below ``level``; if it need not be ``exact``, infinite above."""
     if (
         math.isnan(state.values[STATISTIC])
-        and not still_blocked(state, level)
+        and not still_blocked(
+            state.labels, state.counts, state.seen, state.blocker, state.values[HELD], level
+        )
         and not find_blocker(model, state, plan.grid, plan.codes[2], level)
     ):
         if not exact:

@@ -16,21 +16,22 @@ import numpy as np
 from linkarms._jit import Array, inlined, kernel
 from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH
 from linkarms.families._model import Model
-from linkarms.state import AT, BLOCKER, COUNT, HELD, INSIDE, WITNESS, State
-from linkarms.stopping._edge_below import edge_below
-from linkarms.stopping._pair_evidence import shared_first
-from linkarms.stopping._points import set_point
+from linkarms.state import AT, BLOCKER, COUNT, HELD, INSIDE, SCALE, TINV, TPEN, WITNESS, State
+from linkarms.stopping._edge_below import edge_below, is_isotropic
+from linkarms.stopping._pair_evidence import isotropic_evidence, shared_first
+from linkarms.stopping._points import SURE, point_below, set_point
 from linkarms.stopping._statistic import fill_clusters, fill_overlap
+from linkarms.stopping._tables import freshen
 
 __all__ = ["find_blocker", "forget", "still_blocked"]
 
 OTHERS, SAMPLED, SAME = range(3)
 
 
-@inlined
-def forget(state: State) -> None:
+@kernel
+def forget(seen: Array) -> None:
     """Whatever is remembered of the blocker."""
-    state.seen[:, :] = -1
+    seen[:, :] = -1
 
 
 @kernel
@@ -50,15 +51,18 @@ def _is_candidate(labels: Array, u: int, v: int, a: int, b: int) -> bool:
     return bool(u >= 0 and labels[u] == labels[v] and labels[a] != labels[b])
 
 
-@inlined
-def still_blocked(state: State, level: float) -> bool:
-    """Whether the last verdict stands, and forbids a stop at ``level``. It is looked for anew where this says no."""
-    labels, blocker = state.labels, state.blocker
+@kernel
+def still_blocked(
+    labels: Array, counts: Array, seen: Array, blocker: Array, held: float, level: float
+) -> bool:
+    """Whether the last verdict stands, and forbids a stop at ``level``; ``held`` is ``values[HELD]``. It is looked for anew where this
+    says no.
+    """
     u = blocker[BLOCKER]
-    return (
-        state.values[HELD] <= level
+    return bool(
+        held <= level
         and _is_candidate(labels, u, blocker[BLOCKER + 1], blocker[BLOCKER + 2], blocker[BLOCKER + 3])
-        and _standing(labels, state.counts, state.seen, labels[u]) == SAME
+        and _standing(labels, counts, seen, labels[u]) == SAME
     )
 
 
@@ -85,21 +89,39 @@ def _ordered(u: int, v: int, a: int, b: int) -> tuple[int, int, int, int]:
     return shared_first(min(u, v), max(u, v), a, b)
 
 
-@inlined
-def _set_witness_point(state: State, k: int) -> None:
+@kernel
+def _set_witness_point(labels: Array, info: Array, lam: Array, points: Array, k: int) -> None:
     """Where psi's alternative puts the arms of its witness, of cluster ``k``, is a point that the constraint allows."""
-    labels, lam = state.labels, state.lam
-    x, y = state.info[WITNESS], state.info[WITNESS + 1]
+    x, y = info[WITNESS], info[WITNESS + 1]
     i, j, seen = 0, 0, 0
     for m in range(labels.shape[0]):
         if labels[m] == k:
             i = seen if m == x else i
             j = seen if m == y else j
             seen += 1
-    slot = _slot(i, j, state.points.shape[0])
+    slot = _slot(i, j, points.shape[0])
     if slot >= 0:
-        u, v, a, b = _ordered(x, y, state.info[WITNESS + 2], state.info[WITNESS + 3])
-        set_point(state.points[slot], u == a, lam[u, 0], lam[v, 0], lam[b, 0], lam[a, 0])
+        u, v, a, b = _ordered(x, y, info[WITNESS + 2], info[WITNESS + 3])
+        set_point(points[slot], u == a, lam[u, 0], lam[v, 0], lam[b, 0], lam[a, 0])
+
+
+@kernel
+def _isotropic_below(
+    tables: Array, dist: Array, first: int, u: int, v: int, a: int, b: int, level: float
+) -> bool:
+    """Whether the evidence against ``(u, v; a, b)`` is below ``level``; ``first`` is the ``c`` to begin with."""
+    # the cost is at least gap^2 / (2 spread); of most candidates that is enough
+    gap = dist[a, b] - dist[u, v]
+    spread = tables[TINV, first, u] + tables[TINV, first, v] + tables[TINV, first, b]
+    needed = level + tables[TPEN, first, u] + tables[TPEN, first, v] + tables[TPEN, first, b]
+    if u == a:
+        spread += 3.0 * tables[TINV, first, u]
+    else:
+        spread += tables[TINV, first, a]
+        needed += tables[TPEN, first, a]
+    if gap > 0.0 and gap * gap >= 2.0 * needed * spread * (1.0 + SURE):
+        return False
+    return bool(isotropic_evidence(tables, dist, first, u, v, a, b, level) < level)
 
 
 #: The candidates, in the order in which they are tried: the blocker that is there, psi's witness, and all that may be below the level.
@@ -109,8 +131,13 @@ LAST, LIKELY, ALL = range(3)
 @kernel
 def find_blocker(model: Model, state: State, grid: Array, n_clusters: int, level: float) -> bool:
     """Whether any candidate forbids a stop at ``level``; the first that does becomes the blocker."""
-    labels, counts, dist, blocker, info = state.labels, state.counts, state.dist, state.blocker, state.info
-    n_arms = labels.shape[0]
+    labels, counts, seen, dist = state.labels, state.counts, state.seen, state.dist
+    tables, points, blocker, info = state.tables, state.points, state.blocker, state.info
+    n_arms, scale = labels.shape[0], blocker[SCALE]
+    isotropic = is_isotropic(model)
+    if isotropic:
+        for m in range(n_arms):
+            freshen(model, state, grid, scale, m)
     box = np.empty(SCRATCH)
     which = np.empty(INT_SCRATCH, dtype=np.int64)
     # one block of memory: the arms of each cluster and where they begin, a queue of arms, and whether an arm was put there
@@ -133,10 +160,10 @@ def find_blocker(model: Model, state: State, grid: Array, n_clusters: int, level
             if not _is_candidate(labels, u, v, a, b):
                 continue
             a_from, a_to, only_b, only_k = a, a + 1, b, labels[u]
-            if ones == LIKELY or _standing(labels, counts, state.seen, only_k) == OTHERS:
-                state.points[:, :, AT] = math.nan
+            if ones == LIKELY or _standing(labels, counts, seen, only_k) == OTHERS:
+                points[:, :, AT] = math.nan
             if ones == LIKELY:
-                _set_witness_point(state, only_k)
+                _set_witness_point(labels, info, state.lam, points, only_k)
         for a in range(a_from, a_to):
             for b in range(only_b if only_b >= 0 else a + 1, only_b + 1 if only_b >= 0 else n_arms):
                 if labels[a] == labels[b]:
@@ -146,7 +173,7 @@ def find_blocker(model: Model, state: State, grid: Array, n_clusters: int, level
                     if ones == ALL:
                         if n < 2 or longest[k] < dist[a, b] - reach[a] - reach[b]:
                             continue
-                        state.points[:, :, AT] = math.nan
+                        points[:, :, AT] = math.nan
                     for i in range(n):
                         reached[i] = 0
                     reached[0], queue[0] = 1, 0
@@ -158,16 +185,35 @@ def find_blocker(model: Model, state: State, grid: Array, n_clusters: int, level
                             if reached[j] == 1:
                                 continue
                             u, v, x, y = _ordered(members[start[k] + i], members[start[k] + j], a, b)
-                            slot = _slot(i, j, state.points.shape[0])
-                            if not edge_below(model, state, grid, u, v, x, y, level, slot, box, which):
+                            slot = _slot(i, j, points.shape[0])
+                            if isotropic:
+                                below = _isotropic_below(tables, dist, scale, u, v, x, y, level)
+                            else:
+                                below = slot >= 0 and point_below(
+                                    points[slot],
+                                    model.codes,
+                                    model.pars,
+                                    counts,
+                                    state.means,
+                                    grid,
+                                    u,
+                                    v,
+                                    x,
+                                    y,
+                                    level,
+                                )
+                                below = below or edge_below(
+                                    model, state, grid, u, v, x, y, level, slot, box, which
+                                )
+                            if not below:
                                 reached[j] = 1
                                 queue[tail] = j
                                 tail += 1
                     if tail < n:
                         blocker[BLOCKER], blocker[BLOCKER + 1] = members[start[k]], members[start[k] + 1]
                         blocker[BLOCKER + 2], blocker[BLOCKER + 3] = a, b
-                        _remember(labels, counts, state.seen, k, a, b)
+                        _remember(labels, counts, seen, k, a, b)
                         state.values[HELD] = level
                         return True
-    forget(state)
+    forget(seen)
     return False

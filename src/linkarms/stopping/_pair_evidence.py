@@ -19,7 +19,7 @@ from linkarms._jit import KERNEL_OPTIONS, Array, inlined, kernel
 from linkarms.alternatives._angles import vector_pair
 from linkarms.alternatives._covariance import covariance_pair
 from linkarms.alternatives._gaussian import shared_cost
-from linkarms.alternatives._linear import linear_cost
+from linkarms.alternatives._linear import convex_cost, linear_cost
 from linkarms.alternatives._number import (
     ADDRESS,
     ARM,
@@ -63,7 +63,6 @@ __all__ = [
     "fill_evidence_reach",
     "isotropic_evidence",
     "pair_evidence",
-    "price",
     "scalar_at",
     "shared_first",
 ]
@@ -201,10 +200,12 @@ def scalar_at(
     a: int,
     b: int,
     level: float,
+    local: bool,
     box: Array,
     which: Array,
 ) -> float:
-    """The infimum for the ``j``-th ``c``: over both signs of the intra pair. If it is at least ``level``, any such value.
+    """The infimum for the ``j``-th ``c``: over both signs of the intra pair. If it is at least ``level``, any such value. ``local``: an
+    upper bound of it, from the part where all costs are convex.
 
     The constraint keeps the sign that the inter pair has where the evidence is smallest. It is implied by the true one whatever that
     sign, so that the value is never too large.
@@ -224,7 +225,10 @@ def scalar_at(
         n = load_constraint(u, v, a, b, sign, 1.0 if q >= 0.0 else -1.0, box, which)
         for i in range(n):
             load_number(model, state, grid, j, which[i, ARM], i, box, which)
-        value = linear_cost(box, which, n, min(level + cost, best))
+        if local:
+            value = convex_cost(box, which, n)
+        else:
+            value = linear_cost(box, which, n, min(level + cost, best))
         if value < best:
             best = value
             for i in range(n):
@@ -246,7 +250,7 @@ def arm_evidence(model: ScalarModel, state: State, grid: Array, j: int, m: int, 
 
 def _scalar(model, state, grid, u, v, a, b, level, box, which):
     first = state.blocker[SCALE]
-    best = scalar_at(model, state, grid, first, u, v, a, b, level, box, which)
+    best = scalar_at(model, state, grid, first, u, v, a, b, level, False, box, which)
     if best >= level:
         return best
     x, y, z, w = box[GONE, LAM], box[GONE + 1, LAM], box[GONE + 2, LAM], box[GONE + 3, LAM]
@@ -260,7 +264,7 @@ def _scalar(model, state, grid, u, v, a, b, level, box, which):
             above += arm_evidence(model, state, grid, j, a, w)
         if above <= best:
             continue
-        best = max(best, scalar_at(model, state, grid, j, u, v, a, b, level, box, which))
+        best = max(best, scalar_at(model, state, grid, j, u, v, a, b, level, False, box, which))
         if best >= level:
             break
     return best

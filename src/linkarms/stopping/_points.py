@@ -11,11 +11,12 @@ import math
 from linkarms._jit import Array, inlined, kernel
 from linkarms.families._evidence import scalar_log_evidence
 from linkarms.families._model import ScalarModel
+from linkarms.families._scalar import GAUSSIAN, USER
 from linkarms.state import AT, TAKEN, TERMS, State
 from linkarms.stopping._pair_evidence import arm_evidence
 from linkarms.stopping._tables import MIX, evidence_kind
 
-__all__ = ["SURE", "freshen_point", "most_at", "set_point"]
+__all__ = ["SURE", "freshen_point", "most_at", "point_below", "set_point"]
 
 #: What a bound must be below by, as a share: more than rounding can do.
 SURE = 1e-9
@@ -56,6 +57,43 @@ def freshen_point(
         m = u if i == 0 else v if i == 1 else b if i == 2 else a
         if point[i, TAKEN] != state.counts[m]:
             _fill_terms(model, state, grid, m, point[i])
+
+
+@kernel
+def point_below(
+    point: Array,
+    codes: Array,
+    pars: Array,
+    counts: Array,
+    means: Array,
+    grid: Array,
+    u: int,
+    v: int,
+    a: int,
+    b: int,
+    level: float,
+) -> bool:
+    """Whether the evidence at the point is surely below ``level`` for every ``c``; False also where that takes more than mixtures."""
+    if math.isnan(point[0, AT]):
+        return False
+    n = 3 if u == a else 4
+    for i in range(n):
+        m = u if i == 0 else v if i == 1 else b if i == 2 else a
+        if point[i, TAKEN] != counts[m]:
+            code, par, lam = codes[m, 0], pars[m, 0], point[i, AT]
+            if code in (GAUSSIAN, USER):
+                return False
+            for j in range(grid.shape[0]):
+                point[i, TERMS + j] = scalar_log_evidence(code, par, counts[m], means[m, 0], lam, grid[j])
+            point[i, TAKEN] = counts[m]
+    sure = level - SURE * (1.0 + abs(level))
+    for j in range(grid.shape[0]):
+        total = point[0, TERMS + j] + point[1, TERMS + j] + point[2, TERMS + j]
+        if n == 4:
+            total += point[3, TERMS + j]
+        if not total < sure:
+            return False
+    return True
 
 
 @kernel

@@ -68,7 +68,7 @@ def _scalar(model, state, grid, u, v, a, b):
             j, above = most_at(point, n, solved)
             if above < most - SURE * (1.0 + abs(most)):
                 break
-        value = scalar_at(model, state, grid, j, u, v, a, b, -math.inf, box, which)
+        value = scalar_at(model, state, grid, j, u, v, a, b, -math.inf, False, box, which)
         solved[j] = True
         if value > most or (value == most and j < best):
             best, most = j, value
