@@ -53,9 +53,7 @@ def measure():
         paper, anytime, ratio = [], [], []
         for turn in range(ROUNDS):
             ours, samples = microseconds(problem, la.stopping.Anytime(), turn, 10**6)
-            theirs, _ = microseconds(
-                problem, la.stopping.Paper(theta=theta, epsilon=epsilon), turn, max(samples, 50)
-            )
+            theirs, _ = microseconds(problem, la.stopping.Paper(theta=theta, epsilon=epsilon), turn, samples)
             anytime.append(ours)
             paper.append(theirs)
             ratio.append(ours / theirs)
