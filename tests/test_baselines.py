@@ -199,6 +199,29 @@ def test_weights_stay_within_a_thousandth_of_slsqps_optimum():
     assert checked > 20
 
 
+@pytest.mark.parametrize(
+    ("family", "sizes"),
+    [("gaussian", (3, 2)), (la.families.Gaussian([[2.0, 0.5], [0.5, 1.0]]), (2, 2)), ("gaussian", (2, 1, 1))],
+)
+def test_the_bracket_of_other_clusters_and_covariances(family, sizes):
+    """What is kept from sample to sample gives psi at the weights; where psi is concave, the bracket is narrow."""
+    rng, k = _rng(9), len(sizes)
+    means = np.concatenate([8.0 * i + 0.7 * np.arange(n)[:, None] * [1, 1] for i, n in enumerate(sizes)])
+    c = la.BanditClusterer(
+        k, len(means), n_features=2, family=family, sampling="atboc", stopping=None, delta=1e-200
+    )
+    for _ in range(150):
+        (m,) = c.ask()
+        rule, view = c._engine.sampling, c._engine.view()
+        if view.t >= 20:
+            low, high = rule.bracket
+            best = la.psi(rule.weights, view.estimates, k, family=family, refine=False)
+            assert low == pytest.approx(best.value, rel=1e-9)
+            if max(sizes) == 2:
+                assert low <= high <= low * (1 + 1e-3)
+        c.tell(m, rng.normal(means[m]))
+
+
 def test_atboc_tracks_the_sum_of_its_weights():
     """``argmin N - sum of w`` or forced exploration, written down again."""
     c = la.BanditClusterer(3, 6, n_features=2, sampling="atboc", stopping=None, delta=0.1)
