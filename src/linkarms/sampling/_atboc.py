@@ -11,7 +11,7 @@ from linkarms._validate import check_number
 from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies, Gaussian
 from linkarms.sampling import _kernels
-from linkarms.sampling._atboc_kernel import COUNTS, HEAD, LOWER, memory_size
+from linkarms.sampling._atboc_kernel import COUNTS, HEAD, LOWER, kept_size, memory_size
 from linkarms.sampling._rules import Compiled
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class ATBOC(Compiled):
 
     def __init__(self, gap: float = 1e-3) -> None:
         self.gap = check_number("gap", gap, 1e-7, 1.0, closed=True)
-        self._n_arms = 0
+        self._n_arms = self._kept = 0
         self._memory: NDArray[np.float64] = np.zeros(HEAD)
 
     @property
@@ -73,8 +73,9 @@ class ATBOC(Compiled):
 
     def kernel_memory(self, n_arms: int, n_features: int) -> NDArray[np.float64]:
         """Weights and cuts of a new run."""
-        self._n_arms = n_arms
+        self._n_arms, self._kept = n_arms, kept_size(n_arms, n_features)
         self._memory = np.zeros(memory_size(n_arms, n_features))
+        self._memory[self._kept :] = np.nan  # no cut has a price yet
         return self._memory
 
     def check(self, families: ArmFamilies, n_clusters: int) -> None:
@@ -97,11 +98,12 @@ class ATBOC(Compiled):
 
     def memory(self) -> dict[str, Any]:
         """Weights, their sum, and the cuts."""
-        return {"numbers": self._memory.tolist()}
+        return {"numbers": self._memory[: self._kept].tolist()}
 
     def remember(self, memory: dict[str, Any]) -> None:
         """Go on with them, in the array that the kernel has."""
-        self._memory[...] = np.array(memory["numbers"], dtype=np.float64)
+        self._memory[: self._kept] = np.array(memory["numbers"], dtype=np.float64)
+        self._memory[self._kept :] = np.nan
 
     def to_dict(self) -> dict[str, Any]:
         """Name and gap."""

@@ -8,10 +8,10 @@ import numpy as np
 
 from linkarms._jit import Array, kernel
 from linkarms.families._model import Model
-from linkarms.sampling._optimum import keep_optimum
+from linkarms.sampling._optimum import Cuts, keep_optimum
 from linkarms.state import State, T
 
-__all__ = ["COUNTS", "HEAD", "LOWER", "atboc_choice", "cuts_kept", "memory_size"]
+__all__ = ["COUNTS", "HEAD", "LOWER", "atboc_choice", "cuts_kept", "kept_size", "memory_size"]
 
 #: How often psi may be evaluated for one sample.
 _TURNS = 200
@@ -25,9 +25,14 @@ def cuts_kept(n_arms: int) -> int:
     return 2 * n_arms + 8
 
 
-def memory_size(n_arms: int, n_features: int) -> int:
+def kept_size(n_arms: int, n_features: int) -> int:
     """`HEAD` entries, then ``w``, the sum of all ``w``, the labels; for each cut its multiplier, its arms and where they move."""
     return HEAD + 3 * n_arms + int(cuts_kept(n_arms)) * (1 + 4 + 4 * n_features)
+
+
+def memory_size(n_arms: int, n_features: int) -> int:
+    """What is kept, then what follows from it: the estimates at which the cuts were priced last, and their prices."""
+    return kept_size(n_arms, n_features) + n_arms * n_features + int(cuts_kept(n_arms)) * n_arms
 
 
 @kernel
@@ -44,9 +49,14 @@ def atboc_choice(model: Model, state: State, n: Array, n_clusters: int, gap: flo
     t = state.info[T]
     if t > memory[_LAST]:
         at = HEAD + 3 * n_arms
-        mixture = memory[at : at + room]
-        arms = memory[at + room : at + 5 * room].reshape((room, 4))
-        points = memory[at + 5 * room : at + (5 + 4 * d) * room].reshape((room, 4, d))
+        end = at + (5 + 4 * d) * room
+        cuts = Cuts(
+            memory[at + room : at + 5 * room].reshape((room, 4)),
+            memory[at + 5 * room : end].reshape((room, 4, d)),
+            memory[at : at + room],
+            memory[end + n_arms * d :].reshape((room, n_arms)),
+            memory[end : end + n_arms * d].reshape((n_arms, d)),
+        )
         if memory[_LAST] == 0.0:
             w[:] = 1.0 / n_arms
             total[:] = (t - 1) / n_arms
@@ -64,9 +74,7 @@ def atboc_choice(model: Model, state: State, n: Array, n_clusters: int, gap: flo
             gap,
             _TURNS,
             w,
-            arms,
-            points,
-            mixture,
+            cuts,
             memory[COUNTS:LOWER],
             memory[LOWER:HEAD],
         )

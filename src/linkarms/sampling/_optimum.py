@@ -6,19 +6,49 @@ Every alternative ``lambda`` is a cut: ``psi(w, theta) <= sum_m w_m KL(theta_m, 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from linkarms._jit import Array, kernel
 from linkarms.alternatives._bottleneck import psi_kernel
+from linkarms.alternatives._gaussian import isotropic_solution
 from linkarms.families._model import Model
+from linkarms.families._scalar import GAUSSIAN
 from linkarms.families._vector import arm_kl
 from linkarms.linkage import fill_distances
 from linkarms.sampling._game import solve_game
+from linkarms.sampling._pairs import fill_partners, pairs_psi
 
-__all__ = ["all_distances", "cheapest", "keep_optimum"]
+__all__ = ["Cuts", "all_distances", "cheapest", "keep_optimum"]
 
 #: How near to the best point psi is asked in the first few turns. Most samples need one or two.
 _STAY, _QUICK = 0.1, 10
+
+
+class Cuts(NamedTuple):
+    """Room for C alternatives, and their prices.
+
+    Attributes
+    ----------
+    arms : ndarray, shape (C, 4)
+        The arms that move, one of them perhaps twice.
+    points : ndarray, shape (C, 4, d)
+        Where to.
+    mixture : ndarray, shape (C,)
+        Multipliers, which prove the upper end.
+    rows : ndarray, shape (C, M)
+        Divergences from the estimates in ``priced``.
+    priced : ndarray, shape (M, d)
+        NaN where the rows have to be filled anew.
+    """
+
+    arms: NDArray[np.float64]
+    points: NDArray[np.float64]
+    mixture: NDArray[np.float64]
+    rows: NDArray[np.float64]
+    priced: NDArray[np.float64]
 
 
 @kernel
@@ -51,28 +81,87 @@ def all_distances(theta: Array) -> Array:
 
 
 @kernel
-def _price(model: Model, theta: Array, arms: Array, points: Array, j: int, rows: Array) -> None:
-    """Row ``j``: divergences of cut ``j``, whose four ``arms`` (one of them perhaps twice) move to ``points``, from the estimates."""
-    rows[j] = 0.0
-    for i in range(4):
-        m = int(arms[j, i])
-        rows[j, m] = arm_kl(model, m, theta[m], points[j, i])
+def _price_arm(model: Model, theta: Array, cuts: Cuts, first: int, last: int, m: int) -> None:
+    """The divergence of arm ``m`` for the cuts from ``first`` to before ``last``; no views, which cost more than what is in them."""
+    arms, points, rows = cuts.arms, cuts.points, cuts.rows
+    plain = model.codes[m, 0] == GAUSSIAN
+    for j in range(first, last):
+        rows[j, m] = 0.0
+        for i in range(4):
+            if arms[j, i] != m:
+                continue
+            if plain:
+                total = 0.0
+                for k in range(theta.shape[1]):
+                    total += (points[j, i, k] - theta[m, k]) * (points[j, i, k] - theta[m, k])
+                rows[j, m] = total / (2.0 * model.pars[m, 0])
+            else:
+                rows[j, m] = arm_kl(model, m, theta[m], points[j, i])
+            break
 
 
 @kernel
-def _forget_one(arms: Array, points: Array, mixture: Array, rows: Array, n_cuts: int) -> None:
+def _price(model: Model, theta: Array, cuts: Cuts, n_cuts: int) -> float:
+    """Bring the divergences up to date, for the arms whose estimates have moved; the upper bound that the mixture proves."""
+    priced, mixture, rows = cuts.priced, cuts.mixture, cuts.rows
+    n_arms, d = theta.shape
+    for m in range(n_arms):
+        moved = False
+        for i in range(d):
+            if theta[m, i] != priced[m, i]:
+                priced[m, i] = theta[m, i]
+                moved = True
+        if moved:
+            _price_arm(model, theta, cuts, 0, n_cuts, m)
+    if n_cuts == 0:
+        return np.inf
+    upper = 0.0
+    for m in range(n_arms):
+        value = 0.0
+        for j in range(n_cuts):
+            if mixture[j] > 0.0:
+                value += mixture[j] * rows[j, m]
+        upper = max(upper, value)
+    return upper
+
+
+@kernel
+def _forget_one(cuts: Cuts, n_cuts: int) -> None:
     """Make room for a cut: the oldest that proves nothing goes, or the oldest of all."""
+    arms, points, mixture, rows = cuts.arms, cuts.points, cuts.mixture, cuts.rows
     gone = 0
     for j in range(n_cuts):
         if mixture[j] == 0.0:
             gone = j
             break
     for j in range(gone, n_cuts - 1):
-        arms[j] = arms[j + 1]
-        points[j] = points[j + 1]
-        rows[j] = rows[j + 1]
+        for i in range(4):
+            arms[j, i] = arms[j + 1, i]
+            for k in range(points.shape[2]):
+                points[j, i, k] = points[j + 1, i, k]
+        for m in range(rows.shape[1]):
+            rows[j, m] = rows[j + 1, m]
         mixture[j] = mixture[j + 1]
     mixture[n_cuts - 1] = 0.0
+
+
+@kernel
+def _add(model: Model, theta: Array, cuts: Cuts, n_cuts: int, found: Array, lam: Array) -> int:
+    """Add the cut of an alternative, of which only the arms in ``found`` move; the number of cuts then."""
+    arms, points, rows = cuts.arms, cuts.points, cuts.rows
+    if n_cuts == arms.shape[0]:
+        _forget_one(cuts, n_cuts)
+        n_cuts -= 1
+    for m in range(rows.shape[1]):
+        rows[n_cuts, m] = 0.0
+    for i in range(4):
+        m = found[i]
+        arms[n_cuts, i] = m
+        for k in range(lam.shape[1]):
+            points[n_cuts, i, k] = lam[m, k]
+    for i in range(4):
+        _price_arm(model, theta, cuts, n_cuts, n_cuts + 1, found[i])
+    return n_cuts + 1
 
 
 @kernel
@@ -85,9 +174,7 @@ def keep_optimum(
     gap: float,
     max_turns: int,
     w: Array,
-    arms: Array,
-    points: Array,
-    mixture: Array,
+    cuts: Cuts,
     counts: Array,
     bracket: Array,
 ) -> None:
@@ -102,63 +189,50 @@ def keep_optimum(
     Parameters
     ----------
     model, theta (M, d), dist (M, M), labels (M,), n_clusters
-        The estimates, their distances and their partition.
+        The estimates of Gaussian arms, their distances and their partition.
     gap : float
         The relative gap, 1e-3 say.
     max_turns : int
         How often psi may be evaluated.
     w : ndarray, shape (M,)
         Positive weights that add up to one, from the last call; filled with better ones.
-    arms : ndarray, shape (C, 4); points : ndarray, shape (C, 4, d)
-        The cuts: the arms that move, and where to.
-    mixture : ndarray, shape (C,)
-        Their multipliers, which prove the upper end.
+    cuts : Cuts
+        From the last call.
     counts : ndarray, shape (2,)
         The number of cuts, and how often psi was evaluated so far. No cuts at first and after the partition has changed.
     bracket : ndarray, shape (2,)
         Filled with psi at ``w`` and the upper bound on its maximum.
     """
     n_arms = theta.shape[0]
-    room = arms.shape[0]
-    rows = np.empty((room, n_arms))
     n_cuts = int(counts[0])
-    upper = np.inf
-    if n_cuts > 0:
-        for j in range(n_cuts):  # the others only where something has to be solved
-            if mixture[j] > 0.0:
-                _price(model, theta, arms, points, j, rows)
-        upper = 0.0
-        for m in range(n_arms):
-            value = 0.0
-            for j in range(n_cuts):
-                if mixture[j] > 0.0:
-                    value += mixture[j] * rows[j, m]
-            upper = max(upper, value)
-    lam, kl = np.empty_like(theta), np.empty(n_arms)
-    found = np.empty(4, dtype=np.int64)
-    asked, highest = w.copy(), np.empty(n_arms)
+    upper = _price(model, theta, cuts, n_cuts)
+    partner = np.empty(n_arms, dtype=np.int64)
+    pairs = fill_partners(model, labels, partner)
+    found = np.full(4, -1, dtype=np.int64)
+    space, lam, kl = np.empty((5, n_arms)), np.empty_like(theta), np.empty(n_arms)
+    inv, asked, highest = space[0], space[3], space[4]
+    for m in range(n_arms):
+        asked[m] = w[m]
     best = 0.0
     for turn in range(max_turns):
-        value = cheapest(model, theta, labels, n_clusters, asked, dist, lam, kl, found)
+        if pairs:
+            value = pairs_psi(model, dist, asked, partner, space, found)
+        else:
+            value = cheapest(model, theta, labels, n_clusters, asked, dist, lam, kl, found)
         counts[1] += 1
         if turn == 0 or value > best:
             best = value
-            w[:] = asked
+            for m in range(n_arms):
+                w[m] = asked[m]
         if upper <= best * (1.0 + gap) or found[0] < 0 or not np.isfinite(value):
             break
-        if turn == 0:
-            for j in range(n_cuts):
-                if mixture[j] == 0.0:
-                    _price(model, theta, arms, points, j, rows)
-        if n_cuts == room:
-            _forget_one(arms, points, mixture, rows, n_cuts)
-            n_cuts -= 1
-        for i in range(4):
-            arms[n_cuts, i] = found[i]
-            points[n_cuts, i] = lam[found[i]]
-        rows[n_cuts] = kl
-        n_cuts += 1
-        upper = solve_game(rows, n_cuts, highest, mixture)
+        if pairs:
+            for i in range(4):
+                for k in range(theta.shape[1]):
+                    lam[found[i], k] = theta[found[i], k]
+            isotropic_solution(theta, dist, inv, found[0], found[1], found[2], found[3], lam)
+        n_cuts = _add(model, theta, cuts, n_cuts, found, lam)
+        upper = solve_game(cuts.rows, n_cuts, highest, cuts.mixture)
         if upper <= best * (1.0 + gap):
             break
         stay = _STAY if turn < _QUICK else 0.5
