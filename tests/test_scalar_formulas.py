@@ -144,10 +144,11 @@ LEVELS = [1e-6, 1e-3, 0.1, 2.0, 30.0, 45.0, 200.0, 650.0, 5e3, 1e9]
 
 @pytest.mark.parametrize("name", ["gamma-rate", "gamma-mean", "bernoulli", "poisson"])
 @pytest.mark.parametrize("level", LEVELS)
-def test_dominating_variance_dominates(name, level):
+@pytest.mark.parametrize("tolerance", [1e-10, 0.02])
+def test_dominating_variance_dominates(name, level, tolerance):
     code, par, thetas = ROWS[name]
     for theta in thetas:
-        v = dominating_variance(code, par, NONE, theta, level)
+        v = dominating_variance(code, par, NONE, theta, level, tolerance)
         x = np.linspace(0, 1, 20_001)
         if name != "bernoulli":
             near = max(theta, 1e-9) * np.geomspace(1 / 30, 30, 20_001)

@@ -20,17 +20,19 @@ from linkarms.families._vector import arm_kl, bernoulli_upper, kl_interval
 
 
 @kernel
-def dominating_variance(code: int, par: float, address: int, theta: float, level: float) -> float:
+def dominating_variance(
+    code: int, par: float, address: int, theta: float, level: float, tolerance: float
+) -> float:
     """The smallest ``v`` known to give ``KL(theta, x) >= (x - theta)^2 / (2 v)`` wherever ``KL(theta, x) <= level``.
 
     For gamma and Poisson ``(x - theta)^2 / (2 KL(theta, x))`` increases in ``x``: its value at the upper end. For Bernoulli the
-    largest variance in between.
+    largest variance in between. The larger the ``tolerance``, the sooner it is found, and the larger it is.
     """
     if code == GAUSSIAN:
         return par
-    high = kl_interval(code, par, address, theta, level, 1, 1e-10)
+    high = kl_interval(code, par, address, theta, level, 1, tolerance)
     if code == BERNOULLI:
-        low = max(kl_interval(code, par, address, theta, level, -1, 1e-10), 0.0)
+        low = max(kl_interval(code, par, address, theta, level, -1, tolerance), 0.0)
         high = min(high, 1.0)
         if low <= 0.5 <= high:
             return 0.25
@@ -55,7 +57,7 @@ def _fill_covariance(
         out[:] = 0.0
         for i in range(d):
             out[i, i] = dominating_variance(
-                model.codes[m, i], model.pars[m, i], model.address[m, i], theta[i], level
+                model.codes[m, i], model.pars[m, i], model.address[m, i], theta[i], level, 1e-10
             )
         return
     # On the segment the curvature is diag(p_i / x_i^2) >= diag(p_i / upper_i^2); Pinsker: KL >= |x - p|^2 always.

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 
-from linkarms._jit import Array, kernel
+from linkarms._jit import Array, flat, lean
 
 
-@kernel
+@flat
 def isotropic_bound(dist: Array, inv: Array, u: int, v: int, a: int, b: int) -> float:
     """A lower bound of the cost from distances alone; exact for four different arms.
 
@@ -20,11 +20,11 @@ def isotropic_bound(dist: Array, inv: Array, u: int, v: int, a: int, b: int) -> 
     gap = dist[a, b] - dist[u, v]
     if gap <= 0.0:
         return 0.0
-    spread = 4.0 * inv[u] + inv[v] + inv[b] if u == a else inv[u] + inv[v] + inv[a] + inv[b]
+    spread = 4.0 * inv[u] + inv[v] + inv[b] if u == a else (inv[u] + inv[v]) + (inv[a] + inv[b])
     return gap * gap / (2.0 * spread)
 
 
-@kernel
+@flat
 def _shared_norms(
     theta: Array, dist: Array, inv: Array, u: int, v: int, b: int
 ) -> tuple[float, float, float, float, float]:
@@ -53,7 +53,7 @@ def _shared_norms(
     return s, f, h, math.sqrt(aa / (s * f)), math.sqrt(bb / (s * h))
 
 
-@kernel
+@flat
 def shared_cost(p: float, q: float, r: float, iu: float, iv: float, ib: float) -> float:
     """The cost for a shared arm ``u``, from three distances: ``p`` of u and v, ``q`` of u and b, ``r`` of v and b.
 
@@ -73,7 +73,7 @@ def shared_cost(p: float, q: float, r: float, iu: float, iv: float, ib: float) -
     return 0.5 * g * g / f
 
 
-@kernel
+@flat
 def isotropic_cost(dist: Array, inv: Array, u: int, v: int, a: int, b: int) -> float:
     """The cost of the cheapest ``lambda`` with ``|lambda_u - lambda_v| >= |lambda_a - lambda_b|``."""
     if u != a:
@@ -81,7 +81,7 @@ def isotropic_cost(dist: Array, inv: Array, u: int, v: int, a: int, b: int) -> f
     return shared_cost(dist[u, v], dist[u, b], dist[v, b], inv[u], inv[v], inv[b])
 
 
-@kernel
+@lean
 def isotropic_solution(
     theta: Array, dist: Array, inv: Array, u: int, v: int, a: int, b: int, lam: Array
 ) -> None:

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from linkarms._jit import Array, kernel
+from linkarms._jit import Array, kernel, lean
 from linkarms.alternatives._number import (
     CAP,
     CODE,
@@ -31,15 +31,17 @@ from linkarms.families._scalar import POISSON
 
 #: Relative gap at which the search over a non-convex arm ends; its answer is the lower end.
 GAP = 1e-9
+#: A lower bound has to be above a level by more than this, relatively, before it counts as above it.
+ROUNDING = 1e-12
 
 
-@kernel
+@lean
 def _dual(box: Array, which: Array, n: int, offset: float, level: float) -> tuple[float, float, float]:
     """Minimise ``sum w_m f_m(lambda_m)`` subject to ``sum kappa_m lambda_m >= offset``, ``lambda_m <= cap_m``.
 
     Maximises ``D(mu) = sum_m min_lambda [w_m f_m(lambda) - mu kappa_m lambda] + mu offset`` over ``mu >= 0`` by Newton's
     method on ``G(mu) = sum kappa_m lambda_m(mu) - offset`` inside a bracket. Every ``D(mu)`` is a lower bound of the minimum, so
-    that the search ends early where one reaches ``level``.
+    that the search ends early where one exceeds ``level``.
 
     Returns
     -------
@@ -69,7 +71,7 @@ def _dual(box: Array, which: Array, n: int, offset: float, level: float) -> tupl
         g, gain, scale = _residual(box, which, n, mu, offset)
         if turn == 2 and level < math.inf and g < math.inf:
             value = _dual_value(box, which, n) - mu * g
-            if value >= level:
+            if value > level + ROUNDING * abs(level):
                 return value, mu, g
         step = mu - g / gain if gain > 0.0 and g < math.inf else math.inf
         # D lacks about g^2 / (2 gain). What a mixture costs is only needed to stop or not to stop, and any D is a lower bound
@@ -103,7 +105,7 @@ def _dual(box: Array, which: Array, n: int, offset: float, level: float) -> tupl
     return max(_dual_value(box, which, n) - mu * g, 0.0), mu, g
 
 
-@kernel
+@lean
 def _residual(box: Array, which: Array, n: int, mu: float, offset: float) -> tuple[float, float, float]:
     """``G(mu)``, its derivative, and the size of its terms; writes ``lambda(mu)`` into ``box[:, LAM]``. Infinite where a ``lambda`` is."""
     g = -offset
@@ -125,7 +127,7 @@ def _residual(box: Array, which: Array, n: int, mu: float, offset: float) -> tup
     return g, gain, scale
 
 
-@kernel
+@lean
 def _dual_value(box: Array, which: Array, n: int) -> float:
     """``sum w_m f_m(lambda_m)`` at ``box[:, LAM]``."""
     total = 0.0
@@ -171,7 +173,7 @@ def _beyond(box: Array, which: Array, n: int, j: int, level: float) -> float:
         x2, f2, g2, s2 = stack[depth, 4], stack[depth, 5], stack[depth, 6], stack[depth, 7]
         bound = _interval_bound(x1, f1, g1, s1, x2, f2, g2, s2)
         # (a bound that is no number, from a user's function that failed, ends the search as well)
-        if not (bound < level and bound < upper * (1.0 - GAP)) or x2 - x1 <= 1e-12 * x2 or depth > 58:
+        if not (bound <= level and bound < upper * (1.0 - GAP)) or x2 - x1 <= 1e-12 * x2 or depth > 58:
             lower = min(lower, bound)
             continue
         x = 0.5 * (x1 + x2) if x2 < 4.0 * x1 else math.sqrt(x1 * x2)
@@ -190,7 +192,7 @@ def _beyond(box: Array, which: Array, n: int, j: int, level: float) -> float:
     return lower
 
 
-@kernel
+@lean
 def _interval_bound(
     x1: float, f1: float, g1: float, s1: float, x2: float, f2: float, g2: float, s2: float
 ) -> float:
@@ -211,7 +213,7 @@ def _interval_bound(
     return f1 + chord * (x - x1) + max(g1 + s1 * (x - x1), g2 + s2 * (x - x2))
 
 
-@kernel
+@lean
 def _others(box: Array, which: Array, n: int, j: int, x: float) -> tuple[float, float]:
     """Cost of all arms but ``j`` when arm ``j`` is at ``x``, and its derivative in ``x``."""
     kappa = box[j, KAPPA]
@@ -226,7 +228,7 @@ def linear_cost(box: Array, which: Array, n: int, level: float) -> float:
     """The minimum, or a lower bound of it within `GAP`; leaves the minimiser in ``box[:, LAM]``.
 
     Numbers with a finite inflection are capped there (a convex problem); at a minimum at most one lies beyond, so each of them
-    in turn is tried there as well. Costs of ``level`` and more are only known to be that.
+    in turn is tried there as well. Costs above ``level`` are only known to be that; others do not depend on it.
     """
     convex = True
     for i in range(n):
@@ -238,24 +240,34 @@ def linear_cost(box: Array, which: Array, n: int, level: float) -> float:
         _give_residual(box, which, n, residual)
     if convex:
         return value
-    best = value
+    return _beyond_each(box, which, n, value, level)
+
+
+@kernel
+def _beyond_each(box: Array, which: Array, n: int, value: float, level: float) -> float:
+    """The smaller of ``value`` and the minima with one number beyond its inflection; see `linear_cost`."""
+    best, above = value, math.inf
     saved = box[:n, LAM].copy()
     for j in range(n):
         if not (box[j, KAPPA] > 0.0 and box[j, CAP] < math.inf):
             continue
         at_cap = box[j, W] * number_cost(box, which, j, box[j, CAP])
-        if at_cap >= min(best, level):
-            best = min(best, max(at_cap, level)) if best > level else best
+        if at_cap >= best:
             continue
-        value = _beyond(box, which, n, j, level)
-        if value < best:
+        value = at_cap if at_cap > level else _beyond(box, which, n, j, level)
+        if value > level:
+            above = min(above, value)
+            continue
+        if level < math.inf:  # where the search does not look depends on the level: the answer may not
+            value = _beyond(box, which, n, j, math.inf)
+        if not value >= best:
             best = value
             saved[:] = box[:n, LAM]
     box[:n, LAM] = saved
-    return best
+    return min(best, above)
 
 
-@kernel
+@lean
 def convex_cost(box: Array, which: Array, n: int) -> float:
     """The minimum over numbers before their inflections, infinite if there is none: an upper bound of `linear_cost` for far less work.
 
@@ -269,7 +281,7 @@ def convex_cost(box: Array, which: Array, n: int) -> float:
     return value
 
 
-@kernel
+@lean
 def _give_residual(box: Array, which: Array, n: int, residual: float) -> None:
     """Give what the constraint lacks to an arm whose cost is linear (Poisson with estimate 0): ``lambda(mu)`` jumps there."""
     for i in range(n):

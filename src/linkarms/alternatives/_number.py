@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from linkarms._jit import Array, kernel
+from linkarms._jit import Array, lean
 from linkarms.families._centred import (
     centred_gain,
     centred_inflection,
@@ -32,7 +32,7 @@ ARM, CODE, ADDRESS, KIND, INT_COLUMNS = range(5)
 DIVERGENCE, MIXTURE, STUDENT, FIXED = range(4)
 
 
-@kernel
+@lean
 def number_cost(box: Array, which: Array, i: int, lam: float) -> float:
     """The cost of number ``i`` at ``lam``, without its weight."""
     code, par = which[i, CODE], box[i, PAR]
@@ -45,7 +45,7 @@ def number_cost(box: Array, which: Array, i: int, lam: float) -> float:
     return scalar_kl(code, par, which[i, ADDRESS], box[i, THETA], lam)
 
 
-@kernel
+@lean
 def number_step(box: Array, which: Array, i: int, slope: float) -> float:
     """``argmin over lam of cost(lam) - slope lam``."""
     code, par = which[i, CODE], box[i, PAR]
@@ -61,7 +61,7 @@ def number_step(box: Array, which: Array, i: int, slope: float) -> float:
     return scalar_step(code, par, which[i, ADDRESS], box[i, THETA], slope)
 
 
-@kernel
+@lean
 def number_gain(box: Array, which: Array, i: int, slope: float, lam: float) -> float:
     """Derivative of the step in the slope."""
     code, par = which[i, CODE], box[i, PAR]
@@ -75,7 +75,7 @@ def number_gain(box: Array, which: Array, i: int, slope: float, lam: float) -> f
     return scalar_gain(code, par, which[i, ADDRESS], box[i, THETA], slope, lam)
 
 
-@kernel
+@lean
 def number_slope_limit(box: Array, which: Array, i: int) -> float:
     """The slope at which the step becomes infinite."""
     code, par = which[i, CODE], box[i, PAR]
@@ -86,7 +86,7 @@ def number_slope_limit(box: Array, which: Array, i: int) -> float:
     return scalar_slope_limit(code, par, which[i, ADDRESS], box[i, THETA])
 
 
-@kernel
+@lean
 def number_inflection(box: Array, which: Array, i: int) -> float:
     """Where the cost stops being convex."""
     code, par = which[i, CODE], box[i, PAR]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from linkarms._jit import Array, kernel
+from linkarms._jit import Array, lean
 from linkarms.alternatives._linear import linear_cost
 from linkarms.alternatives._number import ADDRESS, ARM, CODE, DIVERGENCE, KAPPA, KIND, LAM, PAR, THETA, W
 from linkarms.families._model import ScalarModel
-from linkarms.families._vector import kl_interval
 
 
-@kernel
+@lean
 def load_constraint(
     u: int, v: int, a: int, b: int, sign: float, sigma: float, box: Array, which: Array
 ) -> int:
@@ -28,7 +25,7 @@ def load_constraint(
     return 4
 
 
-@kernel
+@lean
 def _load(
     model: ScalarModel,
     theta: Array,
@@ -51,7 +48,7 @@ def _load(
     return n
 
 
-@kernel
+@lean
 def scalar_pair(
     model: ScalarModel,
     theta: Array,
@@ -68,7 +65,7 @@ def scalar_pair(
 ) -> float:
     """Cost over both signs of the intra pair; with ``write`` also sets the rows of ``lam`` to the minimiser.
 
-    Costs of ``level`` and more are only known to be that.
+    Costs above ``level`` are only known to be that; others do not depend on it.
     """
     if abs(theta[u, 0] - theta[v, 0]) >= abs(theta[a, 0] - theta[b, 0]):
         return 0.0
@@ -84,21 +81,3 @@ def scalar_pair(
                 for i in range(n):
                     lam[which[i, ARM], 0] = box[i, LAM]
     return best
-
-
-@kernel
-def scalar_reach(
-    model: ScalarModel, theta: Array, w: Array, level: float, longer: Array, shorter: Array
-) -> None:
-    """Bounds of ``|lambda_u - lambda_v|`` where each arm's ``w KL`` is at most ``level``: each stays in an interval."""
-    n = theta.shape[0]
-    low = np.empty(n)
-    high = np.empty(n)
-    for m in range(n):
-        code, par, address = model.codes[m, 0], model.pars[m, 0], model.address[m, 0]
-        low[m] = kl_interval(code, par, address, theta[m, 0], level / w[m], -1, 0.01)
-        high[m] = kl_interval(code, par, address, theta[m, 0], level / w[m], 1, 0.01)
-    for m in range(n):
-        for j in range(n):
-            longer[m, j] = max(high[m] - low[j], high[j] - low[m])
-            shorter[m, j] = max(low[m] - high[j], low[j] - high[m], 0.0)

@@ -9,19 +9,26 @@ from __future__ import annotations
 
 import math
 
-from linkarms._jit import Array, kernel
+from linkarms._jit import Array, lean
 from linkarms.families._model import CATEGORICAL, COVARIANCE, Model
-from linkarms.families._scalar import BERNOULLI, phi_ratio, scalar_estimate, scalar_fisher, scalar_kl
+from linkarms.families._scalar import (
+    BERNOULLI,
+    GAUSSIAN,
+    phi_ratio,
+    scalar_estimate,
+    scalar_fisher,
+    scalar_kl,
+)
 
 
-@kernel
+@lean
 def chart_dimension(model: Model) -> int:
     """Number of free parameters of an arm: ``d``, or ``d - 1`` for probabilities that add up to one."""
     d = model.codes.shape[1]
     return d - 1 if model.codes[0, 0] == CATEGORICAL else d
 
 
-@kernel
+@lean
 def arm_kl(model: Model, m: int, theta: Array, lam: Array) -> float:
     """``KL_m(theta, lam)`` for the vectors ``theta, lam`` of arm ``m``."""
     d = theta.shape[0]
@@ -48,7 +55,7 @@ def arm_kl(model: Model, m: int, theta: Array, lam: Array) -> float:
     return total
 
 
-@kernel
+@lean
 def arm_fisher(model: Model, m: int, theta: Array) -> float:
     """Largest eigenvalue of the Fisher information of arm ``m`` (for categories: in the first ``d - 1`` probabilities)."""
     d = theta.shape[0]
@@ -77,13 +84,14 @@ def arm_fisher(model: Model, m: int, theta: Array) -> float:
         return high
     largest = 0.0
     for i in range(d):
-        largest = max(
-            largest, scalar_fisher(model.codes[m, i], model.pars[m, i], model.address[m, i], theta[i])
-        )
+        code, par = model.codes[m, i], model.pars[m, i]
+        if i > 0 and code == GAUSSIAN and model.codes[m, i - 1] == GAUSSIAN and par == model.pars[m, i - 1]:
+            continue  # a Gaussian's does not depend on where it is
+        largest = max(largest, scalar_fisher(code, par, model.address[m, i], theta[i]))
     return largest
 
 
-@kernel
+@lean
 def arm_variance(model: Model, m: int, theta: Array) -> float:
     """Largest variance of arm ``m`` in any direction where it is Gaussian; elsewhere one over the Fisher information."""
     if model.codes[m, 0] == COVARIANCE:
@@ -91,7 +99,7 @@ def arm_variance(model: Model, m: int, theta: Array) -> float:
     return 1.0 / arm_fisher(model, m, theta)
 
 
-@kernel
+@lean
 def arm_shift_kl(model: Model, m: int, theta: Array, eps: float) -> float:
     """``sum_i max(KL(theta, theta - eps e_i), KL(theta, theta + eps e_i))``, as in the paper's threshold.
 
@@ -117,15 +125,20 @@ def arm_shift_kl(model: Model, m: int, theta: Array, eps: float) -> float:
                 worst = max(worst, here + last)
             total += worst
         return total
+    same = 0.0
     for i in range(d):
         code, par, row = model.codes[m, i], model.pars[m, i], model.address[m, i]
+        if i > 0 and code == GAUSSIAN and model.codes[m, i - 1] == GAUSSIAN and par == model.pars[m, i - 1]:
+            total += same  # a Gaussian's does not depend on where it is
+            continue
         up = scalar_kl(code, par, row, theta[i], theta[i] + eps)
         down = scalar_kl(code, par, row, theta[i], theta[i] - eps)
-        total += max(up, down)
+        same = max(up, down)
+        total += same
     return total
 
 
-@kernel
+@lean
 def arm_estimate(model: Model, m: int, mean: Array, box: Array, theta: Array) -> None:
     """Write arm ``m``'s estimate, clipped to the box Theta (shape (d, 2)), into ``theta``."""
     d = theta.shape[0]
@@ -141,7 +154,7 @@ def arm_estimate(model: Model, m: int, mean: Array, box: Array, theta: Array) ->
         theta[i] = min(max(value, box[i, 0]), box[i, 1])
 
 
-@kernel
+@lean
 def _clip_to_simplex(mean: Array, box: Array, theta: Array) -> None:
     """Nearest point of the box that sums to one: ``clip(mean + x)`` with the ``x`` that makes the sum right."""
     d = theta.shape[0]
@@ -167,7 +180,7 @@ def _clip_to_simplex(mean: Array, box: Array, theta: Array) -> None:
         theta[i] = min(max(mean[i] + high, box[i, 0]), box[i, 1])
 
 
-@kernel
+@lean
 def kl_interval(
     code: int, par: float, address: int, theta: float, level: float, side: int, tolerance: float
 ) -> float:
@@ -197,13 +210,13 @@ def kl_interval(
     return outer
 
 
-@kernel
+@lean
 def bernoulli_upper(p: float, level: float) -> float:
     """Largest ``q`` with binary ``KL(p, q) <= level``, rounded up."""
     return min(kl_interval(BERNOULLI, 1.0, 0, p, level, 1, 1e-10), 1.0)
 
 
-@kernel
+@lean
 def arm_reach(model: Model, m: int, theta: Array, level: float) -> float:
     """How far from ``theta`` a parameter of arm ``m`` can be whose divergence is at most ``level``; an upper bound."""
     if model.codes[m, 0] == COVARIANCE:

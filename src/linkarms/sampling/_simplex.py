@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from linkarms._jit import Array, kernel
+from linkarms._jit import Array, lean
 
 
-@kernel
+@lean
 def project_simplex(x: Array) -> None:
     """Replace ``x``, shape (M,), by the nearest point with non-negative entries that add up to one.
 
@@ -24,21 +22,20 @@ def project_simplex(x: Array) -> None:
     # a shift of all entries changes nothing; with the largest at zero, tau is negative and the largest always stays
     for m in range(n):
         x[m] = 0.0 if x[m] == largest else x[m] - largest
-    inside = np.ones(n, dtype=np.bool_)
     tau = -math.inf
     dropped = True
     while dropped:
         total = 0.0
         count = 0
         for m in range(n):
-            if inside[m]:
+            if x[m] > -math.inf:
                 total += x[m]
                 count += 1
         tau = (total - 1.0) / count
         dropped = False
         for m in range(n):
-            if inside[m] and x[m] <= tau:
-                inside[m] = False
+            if -math.inf < x[m] <= tau:
+                x[m] = -math.inf
                 dropped = True
     for m in range(n):
-        x[m] = max(x[m] - tau, 0.0) if inside[m] else 0.0
+        x[m] = max(x[m] - tau, 0.0)

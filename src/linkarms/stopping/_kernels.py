@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from linkarms._jit import Array, kernel
+from linkarms._jit import Array, lean
 from linkarms.families._model import Model
 from linkarms.families._vector import arm_fisher, arm_shift_kl, chart_dimension
 
@@ -12,7 +12,7 @@ from linkarms.families._vector import arm_fisher, arm_shift_kl, chart_dimension
 USER, PAPER, LEVEL, BOC, ANYTIME = range(5)
 
 
-@kernel
+@lean
 def log_inner_mass(x: float) -> float:
     """``W = log(1 - 2 Q(x))`` for ``x > 0``, ``Q`` the Gaussian upper tail.
 
@@ -24,7 +24,7 @@ def log_inner_mass(x: float) -> float:
     return math.log1p(-math.erfc(z))
 
 
-@kernel
+@lean
 def paper_penalty(model: Model, m: int, theta: Array, n: int, epsilon: float, log_volume: float) -> float:
     """Arm ``m``'s part of the threshold ``beta``, everything but ``log(1/delta)``::
 
