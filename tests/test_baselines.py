@@ -15,7 +15,6 @@ from linkarms.montecarlo import known_parameters
 from linkarms.paper import published
 from linkarms.sampling._boc_kernels import lucb_choice
 from linkarms.sampling._game import solve_game
-from linkarms.sampling._pairs import fill_partners, pairs_psi
 
 SYNTHETIC = la.problems.synthetic1()
 OWN = ["atboc", "lucbboc", "fixed"]
@@ -135,47 +134,6 @@ def test_a_game_with_a_row_of_zeros_is_worth_nothing():
     w, mixture = np.empty(3), np.empty(2)
     assert solve_game(np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]), 2, w, mixture) == 0.0
     assert_array_equal(mixture, [0.0, 1.0])
-
-
-@pytest.mark.parametrize("case", range(30))
-def test_psi_of_pairs_is_psi(case):
-    """Clusters of one and two arms, arms of different variances, with and without a witness to start from."""
-    rng = _rng(8, case)
-    k, d = int(rng.integers(2, 7)), int(rng.integers(1, 4))
-    two = rng.random(k) < 0.7
-    two[0] = True
-    centres = 5.0 * rng.permutation(k)[:, None] * np.ones(d) + rng.normal(size=(k, d))
-    theta = np.concatenate([centres, centres[two] + rng.normal(size=(two.sum(), d)) * 0.3])
-    labels = np.concatenate([np.arange(k), np.flatnonzero(two)])
-    order = rng.permutation(len(labels))
-    theta, labels = theta[order], labels[order]
-    variances = rng.uniform(0.3, 3.0, len(labels))
-    families = la.Problem(theta, k, [la.families.Gaussian(v) for v in variances]).arm_families
-    dist, partner, found = squareform(pdist(theta)), np.empty(len(labels), dtype=np.int64), np.full(4, -1)
-    assert fill_partners(families.model, labels, partner)
-    space = np.empty((3, len(labels)))
-    for w in rng.dirichlet(np.ones(len(labels)), 3):
-        best = la.psi(w, theta, k, family=[la.families.Gaussian(v) for v in variances], refine=False)
-        assert pairs_psi(families.model, dist, w, partner, space, found) == pytest.approx(
-            best.value, rel=1e-12
-        )
-        u, v, a, b = found
-        assert labels[u] == labels[v]
-        assert labels[a] != labels[b]
-    w[found[0]] = 0.0
-    assert pairs_psi(families.model, dist, w, partner, space, found) == 0.0
-
-
-def test_psi_of_pairs_is_for_pairs_of_one_variance():
-    partner = np.empty(4, dtype=np.int64)
-    plain = la.Problem([[0.0, 0], [1, 0], [5, 0], [11, 0]], 2).arm_families.model
-    assert fill_partners(plain, np.array([0, 0, 1, 2]), partner)
-    assert_array_equal(partner, [1, 0, -1, -1])
-    assert not fill_partners(plain, np.array([0, 0, 0, 1]), partner)
-    tilted = la.Problem(
-        [[0.0, 0], [1, 0], [5, 0], [11, 0]], 2, la.families.Gaussian([[2, 1], [1, 2]])
-    ).arm_families
-    assert not fill_partners(tilted.model, np.array([0, 0, 1, 2]), partner)
 
 
 def test_weights_stay_within_a_thousandth_of_slsqps_optimum():

@@ -229,7 +229,7 @@ def test_trials_by_rule():
         ("atboc", 100),
         ("lucbboc", 200),
     }
-    assert {s.trials for s in _stopping_times.curve_settings("figure2", None, True, 0)} == {10}
+    assert {s.trials for s in _stopping_times.curve_settings("figure2", None, True, 0)} == {30}
     by_reading = {
         (s.parameter, s.trials)
         for s in _stopping_times.curve_settings("figure3", {"ebc": 40, "ebc-h": 5}, False, 0)

@@ -65,14 +65,14 @@ def test_tree_against_scipy_and_by_hand(problem):
     assert np.sort(length[order[1:]]).tolist() == heights_of(dist).tolist()
     assert sorted(order.tolist()) == list(range(n))
     assert (order[0], parent[0], length[0]) == (0, -1, 0.0)
-    # Prim's algorithm from arm 0, ties to the smaller index
+    # Prim's algorithm from arm 0; of edges of the same length the one with the smaller indices
     inside = [0]
     for m in order[1:].tolist():
         outside = [j for j in range(n) if j not in inside]
-        reach = [min(dist[i, j] for i in inside) for j in outside]
-        assert m == outside[reach.index(min(reach))]
+        edges = [(dist[i, j], min(i, j), max(i, j), j) for i in inside for j in outside]
+        assert m == min(edges)[3]
         assert parent[m] in inside
-        assert length[m] == dist[m, parent[m]] == min(reach)
+        assert length[m] == dist[m, parent[m]] == min(edges)[0]
         inside.append(m)
 
 

@@ -1,6 +1,7 @@
 """Single linkage by minimum spanning tree.
 
-The partition into K clusters is what remains of a minimum spanning tree without its K - 1 longest edges. Ties inside the
+The partition into K clusters is what remains of a minimum spanning tree without its K - 1 longest edges. Edges are ordered by length
+and then by the indices of their ends, so that there is just one minimum spanning tree, however it is found. Ties inside the
 tree do not matter; a tie *at the cut* (the longest edge kept is as long as the shortest one removed) leaves the partition
 undefined. It is then *ambiguous*: a partition is still given (ties break by index), and no rule stops on it.
 """
@@ -12,16 +13,16 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkarms._jit import Array, kernel
+from linkarms._jit import Array, kernel, lean
 from linkarms._validate import check_n_clusters, check_parameters
 
-__all__ = ["fill_distances", "minimum_spanning_tree", "single_linkage", "single_linkage_kernel"]
+__all__ = ["cut_tree", "fill_distances", "minimum_spanning_tree", "single_linkage", "single_linkage_kernel"]
 
 #: Edges at the cut whose lengths differ by less than this, relatively, are equal but for rounding.
 TIE = 1e-12
 
 
-@kernel
+@lean
 def fill_distances(theta: Array, m: int, dist: Array) -> None:
     """Write the Euclidean distances of arm ``m`` to all others into row and column ``m`` of ``dist``, shape (M, M)."""
     for j in range(theta.shape[0]):
@@ -32,9 +33,16 @@ def fill_distances(theta: Array, m: int, dist: Array) -> None:
         dist[j, m] = dist[m, j]
 
 
+@lean
+def precedes(i: int, j: int, k: int, m: int) -> bool:
+    """Whether the edge ``(i, j)`` comes before the edge ``(k, m)`` of the same length."""
+    first, other = min(i, j), min(k, m)
+    return first < other or (first == other and max(i, j) < max(k, m))
+
+
 @kernel
 def minimum_spanning_tree(dist: Array, order: Array, parent: Array, length: Array) -> None:
-    """Prim's algorithm from arm 0; ties go to the smaller index.
+    """Prim's algorithm from arm 0; of edges of the same length the one with the smaller indices.
 
     Parameters
     ----------
@@ -50,21 +58,89 @@ def minimum_spanning_tree(dist: Array, order: Array, parent: Array, length: Arra
     for m in range(n):
         parent[m] = 0
         length[m] = dist[0, m]
-        order[m] = -1
-    joined = np.zeros(n, dtype=np.bool_)
-    joined[0] = True
     order[0], parent[0], length[0] = 0, -1, 0.0
+    rest = np.arange(1, n)
+    last = 0
     for step in range(1, n):
-        nearest, best = -1, math.inf
+        left = n - step
+        best = 0
+        shortest = math.inf
+        for i in range(left):
+            m = rest[i]
+            d = dist[last, m]
+            if d < length[m] or (d == length[m] and precedes(last, m, parent[m], m)):
+                length[m], parent[m] = d, last
+            if length[m] < shortest or (
+                length[m] == shortest and precedes(m, parent[m], rest[best], parent[rest[best]])
+            ):
+                best, shortest = i, length[m]
+        last = rest[best]
+        rest[best] = rest[left - 1]
+        order[step] = last
+
+
+@kernel
+def cut_tree(
+    n_clusters: int, order: Array, parent: Array, length: Array, up: Array, labels: Array
+) -> tuple[bool, float, float]:
+    """Cut the K - 1 longest edges of a minimum spanning tree and label the rest.
+
+    Parameters
+    ----------
+    n_clusters : int
+        K.
+    order, parent, length : ndarray, shape (M,)
+        The tree; a parent comes before its children in ``order``.
+    up : ndarray of int, shape (M,)
+        Filled with ``parent``, or -1 where the edge is cut.
+    labels : ndarray of int, shape (M,)
+        Filled with the clusters, 0..K-1 in order of first appearance.
+
+    Returns
+    -------
+    ambiguous : bool
+        The cut goes through equal edges.
+    kept, cut : float
+        The longest edge kept and the shortest one cut; -1 and infinity where there is none.
+    """
+    n = parent.shape[0]
+    for m in range(n):
+        up[m] = parent[m]
+    cut = math.inf
+    for _ in range(n_clusters - 1):
+        longest = -1
         for m in range(n):
-            if not joined[m] and (nearest < 0 or length[m] < best):
-                nearest, best = m, length[m]
-        joined[nearest] = True
-        order[step] = nearest
-        for m in range(n):
-            if not joined[m] and dist[nearest, m] < length[m]:
-                length[m] = dist[nearest, m]
-                parent[m] = nearest
+            if up[m] < 0:
+                continue
+            if (
+                longest < 0
+                or length[m] > length[longest]
+                or (length[m] == length[longest] and precedes(longest, up[longest], m, up[m]))
+            ):
+                longest = m
+        up[longest] = -1
+        cut = length[longest]
+    kept = -1.0
+    for m in range(n):
+        if up[m] >= 0:
+            kept = max(kept, length[m])
+    count = 0
+    raw = np.empty(n, dtype=np.int64)
+    for step in range(n):
+        m = order[step]
+        if up[m] < 0:
+            raw[m] = count
+            count += 1
+        else:
+            raw[m] = raw[up[m]]
+    rename = np.full(n_clusters, -1, dtype=np.int64)
+    used = 0
+    for m in range(n):
+        if rename[raw[m]] < 0:
+            rename[raw[m]] = used
+            used += 1
+        labels[m] = rename[raw[m]]
+    return n_clusters > 1 and kept >= 0.0 and cut <= kept * (1.0 + TIE), kept, cut
 
 
 @kernel
@@ -73,39 +149,10 @@ def single_linkage_kernel(dist: Array, n_clusters: int, labels: Array) -> bool:
     n = dist.shape[0]
     order = np.empty(n, dtype=np.int64)
     parent = np.empty(n, dtype=np.int64)
+    up = np.empty(n, dtype=np.int64)
     length = np.empty(n)
     minimum_spanning_tree(dist, order, parent, length)
-    cut = np.zeros(n, dtype=np.bool_)
-    shortest_cut = math.inf
-    for _ in range(n_clusters - 1):
-        longest = -1
-        for m in range(n):
-            if parent[m] >= 0 and not cut[m] and (longest < 0 or length[m] > length[longest]):
-                longest = m
-        cut[longest] = True
-        shortest_cut = length[longest]
-    longest_kept = -1.0
-    for m in range(n):
-        if parent[m] >= 0 and not cut[m]:
-            longest_kept = max(longest_kept, length[m])
-    # label along the tree: a parent joins before its children
-    raw = np.empty(n, dtype=np.int64)
-    count = 0
-    for step in range(n):
-        m = order[step]
-        if parent[m] < 0 or cut[m]:
-            raw[m] = count
-            count += 1
-        else:
-            raw[m] = raw[parent[m]]
-    rename = np.full(n_clusters, -1, dtype=np.int64)
-    used = 0
-    for m in range(n):
-        if rename[raw[m]] < 0:
-            rename[raw[m]] = used
-            used += 1
-        labels[m] = rename[raw[m]]
-    return n_clusters > 1 and longest_kept >= 0.0 and shortest_cut <= longest_kept * (1.0 + TIE)
+    return cut_tree(n_clusters, order, parent, length, up, labels)[0]
 
 
 def single_linkage(parameters: ArrayLike, n_clusters: int) -> tuple[NDArray[np.int64], bool]:

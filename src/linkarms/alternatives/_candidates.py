@@ -17,7 +17,7 @@ def split_bounds(
 ) -> None:
     """Lower bounds of the cost to split cluster ``k`` against ``a < b``, from distances alone; ``level`` where they reach that.
 
-    The bottleneck of ``_bottleneck.py`` with `isotropic_bound` for the cost of a pair.
+    The bottleneck of ``_search.py`` with `isotropic_bound` for the cost of a pair.
 
     Parameters
     ----------

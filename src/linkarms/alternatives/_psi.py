@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms.alternatives._bottleneck import psi_kernel
+from linkarms.alternatives._pair import pair_addresses
+from linkarms.alternatives._search import psi_kernel
 from linkarms.families import ArmFamilies
 from linkarms.families._model import VectorModel
 from linkarms.families._vector import chart_dimension
@@ -109,7 +110,7 @@ def solve_psi(
             lam,
             kl,
             found,
-            np.zeros(1, dtype=np.int64),
+            pair_addresses(families.model),
         )
     )
     families.raise_pending()

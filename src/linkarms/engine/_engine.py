@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms.alternatives._cache import COSTS as COUNTED
+from linkarms.alternatives._cache import LINK, new_cache
+from linkarms.alternatives._pair import pair_addresses
 from linkarms.engine._kernels import (
     CHECK,
     CHOOSE,
@@ -43,6 +46,7 @@ from linkarms.state import (
 )
 from linkarms.stopping import Anytime, Paper, StoppingRule
 from linkarms.stopping import _kernels as stopping_codes
+from linkarms.stopping._tasks import anytime_address
 
 __all__ = ["Engine"]
 
@@ -85,6 +89,7 @@ class Engine:
         points = anytime is not None and isinstance(families.model, ScalarModel) and self._discount == 1.0
         self.state = new_state(n_arms, d, len(grid), points)
         self.state.blocker[SCALE] = len(grid) // 4
+        self._cache = new_cache(n_arms, d, pair_addresses(families.model))
         self.state.values[DISCOUNT] = self._discount
         self.state.vectors[W] = sampling.initial_weights(n_arms, rng)
         paper = stopping if isinstance(stopping, Paper) else None
@@ -103,6 +108,7 @@ class Engine:
             stopping.box(d),
             sampling.kernel_memory(n_arms, d),
             grid,
+            np.array([anytime_address(families.model, self.state) if anytime else 0], dtype=np.int64),
         )
         self._nothing = (np.zeros(d), no_trials(n_arms, d))
 
@@ -129,8 +135,8 @@ class Engine:
 
     @property
     def nbytes(self) -> int:
-        """Memory owned by the state, in bytes."""
-        return sum(array.nbytes for array in self.state)
+        """Memory owned by the state and what is kept of its searches, in bytes."""
+        return sum(array.nbytes for array in (*self.state, *self._cache))
 
     @property
     def costs_evaluated(self) -> int:
@@ -154,14 +160,18 @@ class Engine:
     def _call(self, task: int, arm: int = 0, statistic: NDArray[np.float64] | None = None) -> int:
         given = self._nothing[0] if statistic is None else statistic
         return int(
-            engine_kernel(self.families.model, self.state, self.plan, task, arm, given, self._nothing[1], 0)
+            engine_kernel(
+                self.families.model, self.state, self.plan, self._cache, task, arm, given, self._nothing[1], 0
+            )
         )
 
     def run(self, trials: Trials, max_samples: int) -> int:
         """Go on with a whole trial inside the kernel; see `linkarms.engine._kernels.Trials`."""
         model = self.families.model
         status = int(
-            engine_kernel(model, self.state, self.plan, RUN, 0, self._nothing[0], trials, max_samples)
+            engine_kernel(
+                model, self.state, self.plan, self._cache, RUN, 0, self._nothing[0], trials, max_samples
+            )
         )
         self.families.raise_pending()
         return status
@@ -180,10 +190,19 @@ class Engine:
             if saved is not None:
                 for mine, old in zip(self.state, saved, strict=True):
                     mine[...] = old
+                self._forget()
             raise
+
+    def _forget(self) -> None:
+        """Take nothing that was kept for granted: the state has been set from outside."""
+        self._cache.flags[:, :COUNTED] = 0
+        self._cache.levels[:] = -1.0
+        self._cache.last[:] = -1
+        self._cache.trees[:, LINK] = -1
 
     def refresh(self) -> None:
         """Bring what depends on counts and means up to date, after they were set from outside."""
+        self._forget()
         self._call(REFRESH)
         self.families.raise_pending()
 
@@ -240,7 +259,9 @@ class Engine:
         if self._anytime:
             level = self._trial_of(self.stopping.level(self.delta if delta is None else delta))
             model, nothing = self.families.model, self._nothing[0]
-            stopped = bool(engine_kernel(model, self.state, self.plan, CHECK, 0, nothing, level, 0))
+            stopped = bool(
+                engine_kernel(model, self.state, self.plan, self._cache, CHECK, 0, nothing, level, 0)
+            )
             self.families.raise_pending()
             return stopped
         evidence = self.evidence()

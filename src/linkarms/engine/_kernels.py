@@ -11,12 +11,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms._jit import Array, inlined, kernel
-from linkarms.alternatives._bottleneck import psi_kernel
+from linkarms._jit import Array, call_for_int, inlined, lean
+from linkarms.alternatives._cache import COSTS as COUNTED
+from linkarms.alternatives._cache import COUNTS_SIDE, FREE_SIDE, LINKED, OF_C, VALID, Cache
+from linkarms.alternatives._search import FLOOR, psi_at
+from linkarms.engine._tree import AMBIGUOUS_CUT, SAME, make_tree, update_tree
 from linkarms.families._model import Model
 from linkarms.families._unknown import KNOWN, precision, update_moments
 from linkarms.families._vector import arm_estimate
-from linkarms.linkage import fill_distances, single_linkage_kernel
+from linkarms.linkage import fill_distances
 from linkarms.sampling._boc_kernels import boc_penalty
 from linkarms.sampling._kernels import EBC, choose_kernel, ebc_step, evidence_weight
 from linkarms.state import (
@@ -37,11 +40,10 @@ from linkarms.state import (
     State,
     T,
 )
-from linkarms.stopping._blocker import find_blocker, forget, still_blocked
+from linkarms.stopping._blocker import forget, still_blocked
 from linkarms.stopping._kernels import ANYTIME, BOC, PAPER, paper_penalty
-from linkarms.stopping._scale import likeliest_scale
-from linkarms.stopping._statistic import fill_statistic
 from linkarms.stopping._tables import PRIOR, evidence_kind, freshen
+from linkarms.stopping._tasks import FILL, FIND, RESCALE
 
 # what `engine_kernel` is asked to do
 OBSERVE, CHOOSE, REFRESH, CHECK, WEIGH, RUN = range(6)
@@ -65,6 +67,8 @@ class Plan(NamedTuple):
         What a sampling rule's kernel keeps; empty for most.
     grid : ndarray, shape (J,)
         The values of ``c`` of the anytime rule; empty for others.
+    calls : ndarray of int64, shape (1,)
+        The address of `linkarms.stopping._tasks.anytime_task`, 0 for other rules.
     """
 
     codes: NDArray[np.int64]
@@ -72,6 +76,7 @@ class Plan(NamedTuple):
     box: NDArray[np.float64]
     memory: NDArray[np.float64]
     grid: NDArray[np.float64]
+    calls: NDArray[np.int64]
 
 
 class Trials(NamedTuple):
@@ -134,57 +139,107 @@ def _bring_arm_up_to_date(model: Model, state: State, plan: Plan, m: int) -> Non
 
 
 @inlined
-def _find_partition(state: State, plan: Plan) -> None:
-    state.info[READY] = 1
-    for m in range(state.counts.shape[0]):
-        if state.counts[m] == 0:
-            state.info[READY] = 0
-    if state.info[READY] == 1:
-        ambiguous = single_linkage_kernel(state.dist, plan.codes[2], state.labels)
-        state.info[AMBIGUOUS] = 1 if ambiguous else 0
+def _ask(model: Model, state: State, plan: Plan, task: int, level: float) -> int:
+    """`linkarms.stopping._tasks.anytime_task`."""
+    return int(call_for_int(plan.calls[0], (model, state, plan.grid, plan.codes[2], task, level)))
 
 
 @inlined
-def _weigh_evidence(model: Model, state: State, plan: Plan) -> None:
-    """``Z(t) = psi(N, estimates)``, ``lambda*``, the witness, and the threshold without ``log(1/delta)``."""
+def _find_partition(state: State, plan: Plan, cache: Cache, m: int) -> None:
+    """Tree and partition after a sample of arm ``m``; from scratch if nothing is known."""
+    if cache.flags[COUNTS_SIDE, LINKED] == 1:
+        status = update_tree(state.dist, state.labels, plan.codes[2], cache.nodes, cache.lengths, m)
+    else:
+        state.info[READY] = 1
+        for j in range(state.counts.shape[0]):
+            if state.counts[j] == 0:
+                state.info[READY] = 0
+        if state.info[READY] == 0:
+            return
+        status = make_tree(state.dist, state.labels, plan.codes[2], cache.nodes, cache.lengths)
+        cache.flags[COUNTS_SIDE, LINKED] = 1
+    state.info[AMBIGUOUS] = 1 if status == AMBIGUOUS_CUT else 0
+    if status != SAME:
+        cache.flags[COUNTS_SIDE, VALID] = cache.flags[FREE_SIDE, VALID] = 0
+
+
+@inlined
+def _weigh_arms(state: State, plan: Plan, cache: Cache, m: int) -> int:
+    """The weights of the samples after one of arm ``m``; -1 if those of other arms have changed too, else ``m``."""
+    c, weights = prior_samples(state, plan), state.vectors[WEIGHTS]
+    weights[m] = evidence_weight(state.counts[m], c) * state.vectors[PRECISION, m]
+    if c == cache.levels[OF_C]:
+        least, largest = math.inf, 0.0
+        for j in range(weights.shape[0]):
+            least, largest = min(least, weights[j]), max(largest, weights[j])
+        return m if least > FLOOR * largest else -1
+    for j in range(weights.shape[0]):
+        weights[j] = evidence_weight(state.counts[j], c) * state.vectors[PRECISION, j]
+    cache.levels[OF_C] = c
+    return -1
+
+
+@inlined
+def _stay(state: State, m: int) -> None:
+    """Put arm ``m`` of ``lambda*`` back to its estimate."""
+    state.vectors[KL, m] = 0.0
+    for i in range(state.theta.shape[1]):
+        state.lam[m, i] = state.theta[m, i]
+
+
+@inlined
+def _weigh_evidence(model: Model, state: State, plan: Plan, cache: Cache, m: int) -> None:
+    """``Z(t) = psi(N, estimates)``, ``lambda*``, the witness, and the threshold without ``log(1/delta)``, after a sample of arm ``m``."""
+    _stay(state, m)
     if state.info[READY] == 0:
         return
     base = plan.numbers[3]
-    c = prior_samples(state, plan)
-    for m in range(state.counts.shape[0]):
-        state.vectors[WEIGHTS, m] = evidence_weight(state.counts[m], c) * state.vectors[PRECISION, m]
-        base += state.vectors[PENALTY, m]
+    for j in range(state.counts.shape[0]):
+        base += state.vectors[PENALTY, j]
+    state.values[BASE] = base
     state.values[STATISTIC] = math.nan
-    state.values[EVIDENCE] = psi_kernel(
+    for i in range(4):  # no other arms are away from their estimates
+        if state.info[WITNESS + i] >= 0:
+            _stay(state, state.info[WITNESS + i])
+    state.values[EVIDENCE] = psi_at(
         model,
         state.theta,
         state.dist,
-        state.vectors[WEIGHTS],
         state.labels,
         plan.codes[2],
+        cache,
+        COUNTS_SIDE,
+        state.vectors[WEIGHTS],
+        _weigh_arms(state, plan, cache, m),
         state.lam,
         state.vectors[KL],
-        state.info[WITNESS:COSTS],
-        state.info[COSTS:],
     )
-    state.values[BASE] = base
+    state.info[COSTS] = cache.flags[COUNTS_SIDE, COUNTED] + cache.flags[FREE_SIDE, COUNTED]
+    for i in range(4):
+        state.info[WITNESS + i] = cache.answer[i]
 
 
 @inlined
-def _refresh(model: Model, state: State, plan: Plan) -> None:
+def _refresh(model: Model, state: State, plan: Plan, cache: Cache) -> None:
     """Everything that is a function of counts and means, from scratch: after a load."""
-    state.info[T] = state.counts.sum()
-    state.tables[TCOUNT] = 0.0
+    state.info[T] = 0
+    for j in range(plan.grid.shape[0]):
+        for m in range(state.counts.shape[0]):
+            state.tables[TCOUNT, j, m] = 0.0
     forget(state.seen)
     for m in range(state.counts.shape[0]):
+        state.info[T] += state.counts[m]
         if state.counts[m] > 0:
             _bring_arm_up_to_date(model, state, plan, m)
-    _find_partition(state, plan)
-    _weigh_evidence(model, state, plan)
+        _stay(state, m)
+    for i in range(4):
+        state.info[WITNESS + i] = -1
+    _find_partition(state, plan, cache, 0)
+    _weigh_evidence(model, state, plan, cache, 0)
 
 
 @inlined
-def _observe(model: Model, state: State, plan: Plan, m: int, statistic: Array) -> None:
+def _observe(model: Model, state: State, plan: Plan, cache: Cache, m: int, statistic: Array) -> None:
     """Take in one sample of arm ``m`` (Algorithm 1, lines 9 to 14)."""
     t = state.info[T]
     # four times at each doubling of the samples: a new scale makes everything that is kept of psi void
@@ -193,7 +248,7 @@ def _observe(model: Model, state: State, plan: Plan, m: int, statistic: Array) -
         and state.info[READY] == 1
         and int(4.0 * math.log2(t)) < int(4.0 * math.log2(t + 1))
     ):
-        state.blocker[SCALE] = likeliest_scale(model, state, plan.grid)
+        state.blocker[SCALE] = _ask(model, state, plan, RESCALE, 0.0)
     if plan.codes[3] != KNOWN:
         update_moments(plan.codes[3], state.counts, state.means, state.moments, m, statistic)
     state.counts[m] += 1
@@ -201,10 +256,10 @@ def _observe(model: Model, state: State, plan: Plan, m: int, statistic: Array) -
     for i in range(statistic.shape[0]):
         state.means[m, i] += (statistic[i] - state.means[m, i]) / state.counts[m]
     _bring_arm_up_to_date(model, state, plan, m)
-    _find_partition(state, plan)
+    _find_partition(state, plan, cache, m)
     if plan.codes[0] == EBC:
-        ebc_step(model, state, plan.numbers[0], plan.codes[2])
-    _weigh_evidence(model, state, plan)
+        ebc_step(model, state, cache, plan.numbers[0], plan.codes[2])
+    _weigh_evidence(model, state, plan, cache, m)
 
 
 @inlined
@@ -215,16 +270,22 @@ def _settle(model: Model, state: State, plan: Plan, level: float, exact: bool) -
         and not still_blocked(
             state.labels, state.counts, state.seen, state.blocker, state.values[HELD], level
         )
-        and not find_blocker(model, state, plan.grid, plan.codes[2], level)
+        and _ask(model, state, plan, FIND, level) == 0
     ):
         if not exact:
             return math.inf
-        fill_statistic(model, state, plan.grid, plan.codes[2])
+        _ask(model, state, plan, FILL, level)
     return float(state.values[STATISTIC])
 
 
 @inlined
-def _run(model: Model, state: State, plan: Plan, trials: Trials, max_samples: int) -> int:
+def _choose(model: Model, state: State, plan: Plan, cache: Cache) -> int:
+    c = prior_samples(state, plan)
+    return choose_kernel(model, state, cache, plan.codes[0], plan.codes[2], plan.numbers[0], plan.memory, c)
+
+
+@inlined
+def _run(model: Model, state: State, plan: Plan, cache: Cache, trials: Trials, max_samples: int) -> int:
     """Go on with a trial until every level is reached, the budget is used up, or an arm's block of samples is."""
     samples, used = trials.samples, trials.used
     levels, stopped_at = trials.levels, trials.stopped_at
@@ -244,35 +305,29 @@ def _run(model: Model, state: State, plan: Plan, trials: Trials, max_samples: in
                     continue
                 if evidence - state.values[BASE] >= levels[j]:
                     stopped_at[j] = state.info[T]
-                    trials.stopped_labels[j] = state.labels
+                    for i in range(state.labels.shape[0]):
+                        trials.stopped_labels[j, i] = state.labels[i]
                 else:
                     waiting = True
             if not waiting:
                 return STOPPED
         if state.info[T] >= max_samples:
             return BUDGET
-        m = choose_kernel(
-            model,
-            state,
-            plan.codes[0],
-            plan.codes[2],
-            plan.numbers[0],
-            plan.memory,
-            prior_samples(state, plan),
-        )
+        m = _choose(model, state, plan, cache)
         if used[m] >= samples.shape[1]:
             return NEED_SAMPLES
-        _observe(model, state, plan, m, samples[m, used[m]])
+        _observe(model, state, plan, cache, m, samples[m, used[m]])
         used[m] += 1
         if math.isnan(state.values[EVIDENCE]):
             return BUDGET  # a user's own function failed: what it raised is raised after the kernel
 
 
-@kernel
+@lean
 def engine_kernel(
     model: Model,
     state: State,
     plan: Plan,
+    cache: Cache,
     task: int,
     arm: int,
     statistic: Array,
@@ -285,26 +340,18 @@ def engine_kernel(
     on with ``trials`` and answers why it came back.
     """
     if task == OBSERVE:
-        _observe(model, state, plan, arm, statistic)
+        _observe(model, state, plan, cache, arm, statistic)
         return 0
     if task == CHOOSE:
-        return choose_kernel(
-            model,
-            state,
-            plan.codes[0],
-            plan.codes[2],
-            plan.numbers[0],
-            plan.memory,
-            prior_samples(state, plan),
-        )
+        return _choose(model, state, plan, cache)
     if task == REFRESH:
-        _refresh(model, state, plan)
+        _refresh(model, state, plan, cache)
         return 0
     if task == WEIGH:
         if math.isnan(state.values[STATISTIC]):
-            fill_statistic(model, state, plan.grid, plan.codes[2])
+            _ask(model, state, plan, FILL, 0.0)
         return 0
     if task == CHECK:
         evidence = _settle(model, state, plan, state.values[BASE] + trials.levels[0], True)
         return 1 if evidence - state.values[BASE] >= trials.levels[0] else 0
-    return _run(model, state, plan, trials, max_samples)
+    return _run(model, state, plan, cache, trials, max_samples)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from linkarms._jit import Array, kernel
+from linkarms.alternatives._cache import Cache
 from linkarms.families._model import Model
 from linkarms.sampling._optimum import Cuts, keep_optimum
 from linkarms.state import State, T
@@ -36,7 +37,9 @@ def memory_size(n_arms: int, n_features: int) -> int:
 
 
 @kernel
-def atboc_choice(model: Model, state: State, n: Array, n_clusters: int, gap: float, memory: Array) -> int:
+def atboc_choice(
+    model: Model, state: State, cache: Cache, n: Array, n_clusters: int, gap: float, memory: Array
+) -> int:
     """The arm that is furthest behind the sum of the weights so far, or by forced exploration; ``n`` are the pulls, pending ones too.
 
     The weights are brought up to date once for each number of samples told, and count for all samples since the last time; before the
@@ -71,6 +74,7 @@ def atboc_choice(model: Model, state: State, n: Array, n_clusters: int, gap: flo
             state.dist,
             state.labels,
             n_clusters,
+            cache,
             gap,
             _TURNS,
             w,

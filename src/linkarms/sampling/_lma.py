@@ -10,6 +10,7 @@ import numpy as np
 
 from linkarms._jit import Array, kernel
 from linkarms._validate import check_number
+from linkarms.alternatives._pair import pair_addresses
 from linkarms.families._model import Model
 from linkarms.sampling._base import SamplingRule, View
 from linkarms.sampling._optimum import all_distances, cheapest
@@ -18,14 +19,16 @@ __all__ = ["LMA"]
 
 
 @kernel
-def _ascend(model: Model, theta: Array, labels: Array, n_clusters: int, eta: float, logs: Array) -> None:
+def _ascend(
+    model: Model, theta: Array, labels: Array, n_clusters: int, eta: float, logs: Array, calls: Array
+) -> None:
     """One step: ``log w <- log w + eta g``, ``g`` the gradient of psi at ``w``; the largest of ``logs`` is set to zero."""
     n = theta.shape[0]
     w = np.exp(logs)
     w /= w.sum()
     lam, kl = np.empty_like(theta), np.empty(n)
     found = np.empty(4, dtype=np.int64)
-    cheapest(model, theta, labels, n_clusters, w, all_distances(theta), lam, kl, found)
+    cheapest(model, theta, labels, n_clusters, w, all_distances(theta), lam, kl, found, calls)
     largest = -np.inf
     for m in range(n):
         if np.isfinite(kl[m]):
@@ -90,6 +93,7 @@ class LMA(SamplingRule):
             view.n_clusters,
             eta,
             self._logs,
+            pair_addresses(view.families.model),
         )
         view.families.raise_pending()
         w = np.exp(self._logs)

@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms._jit import Array, kernel
-from linkarms.alternatives._bottleneck import psi_kernel
-from linkarms.alternatives._gaussian import isotropic_solution
+from linkarms.alternatives._cache import Cache
+from linkarms.alternatives._search import free_psi, psi_kernel
 from linkarms.families._model import Model
 from linkarms.families._scalar import GAUSSIAN
 from linkarms.families._vector import arm_kl
 from linkarms.linkage import fill_distances
 from linkarms.sampling._game import solve_game
-from linkarms.sampling._pairs import fill_partners, pairs_psi
 
 __all__ = ["Cuts", "all_distances", "cheapest", "keep_optimum"]
 
@@ -62,13 +61,13 @@ def cheapest(
     lam: Array,
     kl: Array,
     found: Array,
+    calls: Array,
 ) -> float:
     """psi at ``w``, with the alternative, its divergences and the witness ``u, v, a, b``: the rules' one call of it.
 
-    ``dist`` holds the distances between the rows of ``theta``; ``lam``, ``kl`` and ``found`` are filled.
+    ``dist`` holds the distances between the rows of ``theta``; ``lam``, ``kl`` and ``found`` are filled. ``calls`` are `pair_addresses`.
     """
-    costs = np.zeros(1, dtype=np.int64)
-    return psi_kernel(model, theta, dist, w, labels, n_clusters, lam, kl, found, costs)
+    return psi_kernel(model, theta, dist, w, labels, n_clusters, lam, kl, found, calls)
 
 
 @kernel
@@ -171,6 +170,7 @@ def keep_optimum(
     dist: Array,
     labels: Array,
     n_clusters: int,
+    cache: Cache,
     gap: float,
     max_turns: int,
     w: Array,
@@ -190,6 +190,8 @@ def keep_optimum(
     ----------
     model, theta (M, d), dist (M, M), labels (M,), n_clusters
         The estimates of Gaussian arms, their distances and their partition.
+    cache : Cache
+        What is known of the partition, and of the last searches.
     gap : float
         The relative gap, 1e-3 say.
     max_turns : int
@@ -206,19 +208,14 @@ def keep_optimum(
     n_arms = theta.shape[0]
     n_cuts = int(counts[0])
     upper = _price(model, theta, cuts, n_cuts)
-    partner = np.empty(n_arms, dtype=np.int64)
-    pairs = fill_partners(model, labels, partner)
     found = np.full(4, -1, dtype=np.int64)
-    space, lam, kl = np.empty((5, n_arms)), np.empty_like(theta), np.empty(n_arms)
-    inv, asked, highest = space[0], space[3], space[4]
+    lam, kl = np.empty_like(theta), np.empty(n_arms)
+    asked, highest = np.empty(n_arms), np.empty(n_arms)
     for m in range(n_arms):
         asked[m] = w[m]
     best = 0.0
     for turn in range(max_turns):
-        if pairs:
-            value = pairs_psi(model, dist, asked, partner, space, found)
-        else:
-            value = cheapest(model, theta, labels, n_clusters, asked, dist, lam, kl, found)
+        value = free_psi(model, theta, dist, asked, labels, n_clusters, cache, lam, kl, found)
         counts[1] += 1
         if turn == 0 or value > best:
             best = value
@@ -226,11 +223,6 @@ def keep_optimum(
                 w[m] = asked[m]
         if upper <= best * (1.0 + gap) or found[0] < 0 or not np.isfinite(value):
             break
-        if pairs:
-            for i in range(4):
-                for k in range(theta.shape[1]):
-                    lam[found[i], k] = theta[found[i], k]
-            isotropic_solution(theta, dist, inv, found[0], found[1], found[2], found[3], lam)
         n_cuts = _add(model, theta, cuts, n_cuts, found, lam)
         upper = solve_game(cuts.rows, n_cuts, highest, cuts.mixture)
         if upper <= best * (1.0 + gap):

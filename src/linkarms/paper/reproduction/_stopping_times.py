@@ -52,7 +52,7 @@ _CHANCE = 3.0
 #: The Theta for which Synthetic Dataset 2 is run by the mean, too.
 _SMALL = (0.1, 50.0)
 #: Trials of each curve with ``quick``; and the most of those that are only for information.
-QUICK, _OTHER_READING = 10, 20
+QUICK, _OTHER_READING = 30, 20
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,100 @@
+"""What a search for psi remembers, as a few arrays: where it ended, and a spanning tree of each cluster.
+
+Nothing here is part of the state of a run: it says where to begin, and what need not be looked at. Whatever it holds, the minimum found is
+the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms._jit import kernel
+from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH
+
+__all__ = ["Cache", "new_cache"]
+
+#: The two sets of weights: those of the samples, and any others (EBC's own, those of pending pulls).
+COUNTS_SIDE, FREE_SIDE = range(2)
+# rows of Cache.nodes
+ORDER, PARENT, UP, MEMBERS, START, DIRTY, N_NODES = range(7)
+# rows of Cache.lengths
+SPAN, LENGTH, NEAR, N_LENGTHS = range(4)
+# rows of Cache.trees, on each side
+LINK, NEXT, PART, STACK, REST, JOIN_U, JOIN_V, SIZE, CHOSEN, RENEWED, N_TREES = range(11)
+# rows of Cache.arms, on each side
+WEIGHT, SPREAD, FRONT, FRONT_SPREAD, JOIN, GRADIENT, N_ARMS = range(7)
+# entries of Cache.flags, on each side; `LINKED`: whether nodes and lengths hold the present partition
+VALID, LINKED, COSTS, N_FLAGS = range(4)
+#: Further entries of Cache.levels, after those of the sides.
+OF_C, SLACK, N_LEVELS = 2, 3, 4
+#: How many of the last answers a search begins with.
+N_LAST = 2
+
+
+class Cache(NamedTuple):
+    """The arrays; which rows are what is said by the constants above.
+
+    Attributes
+    ----------
+    nodes : ndarray of int64, shape (6, M + 1)
+        The minimum spanning tree when it was last made (an order in which parents come first, and the parents), the same without the
+        edges between clusters (up), the arms of each cluster (members, from start[k] on), the arms pulled since the tree
+        was made (their number comes last).
+    lengths : ndarray, shape (3, M)
+        Lengths of the tree's edges when it was made; present lengths of those inside clusters, 0 for a root; lower bounds of
+        each arm's distance from its nearest arm of another cluster.
+    trees : ndarray of int64, shape (2, 10, M + 1)
+        By side: spanning trees of the clusters whose edges are dear (link; -1 for a root), those of the next search, and scratch.
+    arms : ndarray, shape (2, 6, M)
+        By side: weights; spreads, see `linkarms.alternatives._pair.arm_spread`; and scratch.
+    flags : ndarray of int64, shape (2, 3)
+        By side: whether the trees belong to the present partition; whether nodes and lengths do; pair costs evaluated so far.
+    levels : ndarray, shape (4,)
+        By side, the level at which the spreads hold; then the ``c`` of the weights of the samples, negative where there is none yet;
+        and how much the difference of two lengths may be off because of rounding.
+    last : ndarray of int64, shape (2, 2, 4)
+        By side, the last answers ``u, v, a, b``, the latest first; -1 where there is none.
+    box, which : ndarray
+        Scratch space for pair problems.
+    answer : ndarray of int64, shape (7,)
+        Scratch space for the answer of a search.
+    moved : ndarray, shape (M, d)
+        Scratch space for ``lambda*``.
+    calls : ndarray of int64, shape (2,)
+        Addresses of kernels; see `linkarms.alternatives._pair.pair_addresses`.
+    """
+
+    nodes: NDArray[np.int64]
+    lengths: NDArray[np.float64]
+    trees: NDArray[np.int64]
+    arms: NDArray[np.float64]
+    flags: NDArray[np.int64]
+    levels: NDArray[np.float64]
+    last: NDArray[np.int64]
+    box: NDArray[np.float64]
+    which: NDArray[np.int64]
+    answer: NDArray[np.int64]
+    moved: NDArray[np.float64]
+    calls: NDArray[np.int64]
+
+
+@kernel
+def new_cache(n_arms: int, n_features: int, calls: NDArray[np.int64]) -> Cache:
+    """A cache in which nothing is known."""
+    return Cache(
+        np.zeros((N_NODES, n_arms + 1), dtype=np.int64),
+        np.zeros((N_LENGTHS, n_arms)),
+        np.full((2, N_TREES, n_arms + 1), -1, dtype=np.int64),
+        np.zeros((2, N_ARMS, n_arms)),
+        np.zeros((2, N_FLAGS), dtype=np.int64),
+        np.full(N_LEVELS, -1.0),
+        np.full((2, N_LAST, 4), -1, dtype=np.int64),
+        np.zeros(SCRATCH),
+        np.zeros(INT_SCRATCH, dtype=np.int64),
+        np.zeros(7, dtype=np.int64),
+        np.zeros((n_arms, n_features)),
+        calls,
+    )
