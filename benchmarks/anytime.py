@@ -17,8 +17,17 @@ ROUNDS, TRIALS = 9, 12
 #: instance -> (problem, Theta, epsilon)
 INSTANCES = {
     "Synthetic 1 (M = 6, d = 2)": (la.problems.synthetic1(), (-5, 5), 0.01),
-    "M = 4, d = 5": (la.problems.scaling(n_arms=4), (-100, 100), 0.01),
-    "M = 20, d = 5": (la.problems.scaling(n_arms=20), (-100, 100), 0.01),
+    # as they are, these two stop after a few samples of each arm, and what a run costs before its first sample would hide the rest
+    "M = 4, d = 5, means times 0.1": (
+        la.Problem(0.1 * la.problems.scaling(4).parameters, 2),
+        (-100, 100),
+        0.01,
+    ),
+    "M = 20, d = 5, means times 0.1": (
+        la.Problem(0.1 * la.problems.scaling(20).parameters, 10),
+        (-100, 100),
+        0.01,
+    ),
     "Synthetic 2, rates (M = 6)": (la.problems.synthetic2(), (0.1, 50), 0.001),
     "Synthetic 2, means (M = 6)": (la.problems.synthetic2(parameter="mean"), (0.1, 50), 0.001),
     "Poisson (M = 5)": (la.Problem([1, 1.5, 4, 4.7, 9], n_clusters=3, family="poisson"), (0.1, 50), 0.001),

@@ -92,7 +92,8 @@ class Arms:
     def arm_evidence(self, m, n, mean, priced=True):
         """``l_m(theta_m)`` for each ``c`` after ``n`` samples with mean ``mean``; without the price, ``l_m - min l_m``."""
         arm_estimate(self.model, m, mean, self.box, self.estimate)
-        fill_tables(self.model, m, n, mean, self.estimate, self.grid, self.tables)
+        for j in range(len(self.grid)):
+            fill_tables(self.model, j, m, n, mean, self.estimate, self.grid, 1.0, self.tables)
         price = self.tables[TPEN, :, m]
         if evidence_kind(self.model, m) == MIX:
             code, par = self.model.codes[m, 0], self.model.pars[m, 0]
