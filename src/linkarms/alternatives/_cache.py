@@ -29,7 +29,7 @@ WEIGHT, SPREAD, FRONT, FRONT_SPREAD, JOIN, GRADIENT, N_ARMS = range(7)
 # entries of Cache.flags, on each side; `LINKED`: whether nodes and lengths hold the present partition
 VALID, LINKED, COSTS, N_FLAGS = range(4)
 #: Further entries of Cache.levels, after those of the sides.
-OF_C, SLACK, N_LEVELS = 2, 3, 4
+OF_C, SLACK, HOLDS, N_LEVELS = 2, 3, 4, 6
 #: How many of the last answers a search begins with.
 N_LAST = 2
 
@@ -52,9 +52,10 @@ class Cache(NamedTuple):
         By side: weights; spreads, see `linkarms.alternatives._pair.arm_spread`; and scratch.
     flags : ndarray of int64, shape (2, 3)
         By side: whether the trees belong to the present partition; whether nodes and lengths do; pair costs evaluated so far.
-    levels : ndarray, shape (4,)
+    levels : ndarray, shape (6,)
         By side, the level at which the spreads hold; then the ``c`` of the weights of the samples, negative where there is none yet;
-        and how much the difference of two lengths may be off because of rounding.
+        how much the difference of two lengths may be off because of rounding; and by side, the least level at which bounds from the
+        spreads may be used, see `linkarms.alternatives._pair.has_quadratic`.
     last : ndarray of int64, shape (2, 2, 4)
         By side, the last answers ``u, v, a, b``, the latest first; -1 where there is none.
     box, which : ndarray

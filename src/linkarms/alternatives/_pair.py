@@ -43,6 +43,7 @@ __all__ = [
     "call_cost",
     "call_solution",
     "has_fixed_spread",
+    "has_quadratic",
     "pair_addresses",
     "pair_cost",
     "pair_solution",
@@ -70,11 +71,16 @@ def pair_solution(model, theta, dist, w, inv, u, v, a, b, lam, box, which) -> An
 def arm_spread(model, m, theta, w, level) -> Any:
     """``i_m`` such that ``w KL(theta, x) >= |x - theta|^2 / (2 i_m)`` wherever ``w KL(theta, x) <= level``. Kernels only.
 
-    With these the Gaussian formulas bound from below what an alternative of at most ``level`` costs: a bound above ``level`` means a cost
-    above it. For some of a user's families one below ``level`` says nothing. A negative ``level`` asks for a rough figure, from
-    the curvature at ``theta``.
+    With these the Gaussian formulas bound from below what an alternative of at most ``level`` costs. Where `has_quadratic` is false
+    they only do so at ``level`` itself: a bound above it means a cost above it, and a lower one says nothing. A negative ``level``
+    asks for a rough figure, from the curvature at ``theta``.
     """
     raise TypeError("arm_spread is called from kernels only")
+
+
+def has_quadratic(model) -> Any:
+    """Whether every arm has a quadratic below its KL: of a user's own family only its reach at the level is known. Kernels only."""
+    raise TypeError("has_quadratic is called from kernels only")
 
 
 def has_fixed_spread(model) -> Any:
@@ -166,6 +172,17 @@ def _not_fixed(model):
     return False
 
 
+def _quadratic(model):
+    return True
+
+
+def _without_user(model):
+    for m in range(model.codes.shape[0]):  # noqa: SIM110
+        if model.codes[m, 0] == USER:
+            return False
+    return True
+
+
 _COST = {
     IsotropicModel: _isotropic_cost,
     CovarianceModel: _covariance_cost,
@@ -211,6 +228,13 @@ _FIXED = {
 @overload(arm_spread, jit_options=LEAN_OPTIONS)
 def _choose_spread(model, m, theta, w, level):
     return _SPREAD.get(model.instance_class) if isinstance(model, types.NamedTuple) else None
+
+
+@overload(has_quadratic, jit_options=LEAN_OPTIONS)
+def _choose_quadratic(model):
+    if not isinstance(model, types.NamedTuple):
+        return None
+    return _without_user if model.instance_class is ScalarModel else _quadratic
 
 
 @overload(has_fixed_spread, jit_options=LEAN_OPTIONS)

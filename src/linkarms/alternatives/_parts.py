@@ -13,6 +13,7 @@ from linkarms._jit import Array, flat, inlined, lean
 from linkarms.alternatives._cache import (
     CHOSEN,
     COSTS,
+    HOLDS,
     JOIN,
     JOIN_U,
     JOIN_V,
@@ -243,11 +244,12 @@ def _bottleneck_of_many(
     trees, inv = cache.trees[side], cache.arms[side, SPREAD]
     parts = 0
     known = level <= cache.levels[side]
+    above = max(level, cache.levels[HOLDS + side]) * ROOM
     for i in range(first, end):
         m = cache.nodes[MEMBERS, i]
         up = trees[LINK, m]
         trees[PART, m] = -1
-        dear = up >= 0 and known and spread_bound(dist, inv, m, up, a, b, cache.levels[SLACK]) > level * ROOM
+        dear = up >= 0 and known and spread_bound(dist, inv, m, up, a, b, cache.levels[SLACK]) > above
         if not dear and (
             up < 0 or oriented_cost(model, theta, dist, cache, side, m, up, a, b, level) <= level
         ):
@@ -264,7 +266,7 @@ def _bottleneck_of_many(
 
 
 @lean
-def connect(model: Model, theta: Array, dist: Array, cache: Cache, side: int, k: int) -> None:
+def connect(dist: Array, cache: Cache, side: int, k: int) -> None:
     """Make the forest of cluster ``k`` a tree, by its shortest edges."""
     trees, best = cache.trees[side], cache.arms[side, JOIN]
     first, end = cache.nodes[START, k], cache.nodes[START, k + 1]

@@ -12,7 +12,9 @@ from linkarms._jit import Array, flat, inlined, lean
 from linkarms.alternatives._cache import (
     FRONT,
     FRONT_SPREAD,
+    HOLDS,
     LINK,
+    MEMBERS,
     N_LAST,
     NEAR,
     SLACK,
@@ -128,6 +130,12 @@ def _fill_front(dist: Array, cache: Cache, side: int) -> int:
 
 
 @flat
+def _twice(best: float, cache: Cache, side: int) -> float:
+    """Double the level that a bound has to be above to rule a candidate out."""
+    return 2.0 * max(best, cache.levels[HOLDS + side]) * ROOM
+
+
+@flat
 def _crosses(q: float, s: float, p: float, spread: float, twice: float) -> bool:
     """Whether an edge and a pair of these lengths and spreads may cost as little as the level, of which ``twice`` is the double."""
     gap = q * SHORT - p
@@ -149,7 +157,15 @@ def _row_crosses(
 
 @inlined
 def scan(
-    model: Model, theta: Array, dist: Array, labels: Array, cache: Cache, side: int, best: float, found: Array
+    model: Model,
+    theta: Array,
+    dist: Array,
+    labels: Array,
+    n_clusters: int,
+    cache: Cache,
+    side: int,
+    best: float,
+    found: Array,
 ) -> float:
     """Rule out or evaluate all candidates whose inter pair has no arm in common with an edge of the cluster's tree."""
     trees, arms = cache.trees[side], cache.arms[side]
@@ -160,7 +176,7 @@ def scan(
     for m in range(n):
         widest = max(widest, inv[m])
     for a in range(n - 1):
-        twice = 2.0 * best * ROOM
+        twice = _twice(best, cache, side)
         row = dist[a]
         hit = False
         for i in range(size):
@@ -182,15 +198,16 @@ def scan(
                     break
             if not hit:
                 continue
-            evaluated = -1
-            for x in range(n):
-                up = trees[LINK, x]
-                if up < 0 or labels[x] == evaluated or x in (a, b) or up in (a, b):
-                    continue
-                if _crosses(row[b], s, dist[x, up] + slack, inv[x] + inv[up], twice):
-                    evaluated = labels[x]
-                    best = consider(model, theta, dist, cache, side, labels[x], a, b, best, found)
-                    twice = 2.0 * best * ROOM
+            for k in range(n_clusters):
+                for i in range(cache.nodes[START, k], cache.nodes[START, k + 1]):
+                    x = cache.nodes[MEMBERS, i]
+                    up = trees[LINK, x]
+                    if up < 0 or x in (a, b) or up in (a, b):
+                        continue
+                    if _crosses(row[b], s, dist[x, up] + slack, inv[x] + inv[up], twice):
+                        best = consider(model, theta, dist, cache, side, k, a, b, best, found)
+                        twice = _twice(best, cache, side)
+                        break
     return best
 
 
@@ -214,12 +231,12 @@ def scan_shared(
         p = dist[x, up] + cache.levels[SLACK]
         for end in range(2):
             u, v = (x, up) if end == 0 else (up, x)
-            twice, s = 2.0 * best * ROOM, 4.0 * inv[u] + inv[v]
+            twice, s = _twice(best, cache, side), 4.0 * inv[u] + inv[v]
             if not _crosses(near[u], widest, p, s, twice):
                 continue
             row, own = dist[u], labels[u]
             for b in range(n):
                 if labels[b] != own and _crosses(row[b], inv[b], p, s, twice):
                     best = consider(model, theta, dist, cache, side, own, u, b, best, found)
-                    twice = 2.0 * best * ROOM
+                    twice = _twice(best, cache, side)
     return best

@@ -13,6 +13,7 @@ import math
 from linkarms._jit import Array, flat, inlined, kernel, lean
 from linkarms.alternatives._cache import (
     FREE_SIDE,
+    HOLDS,
     LINK,
     MEMBERS,
     N_LAST,
@@ -27,7 +28,7 @@ from linkarms.alternatives._cache import (
     Cache,
     new_cache,
 )
-from linkarms.alternatives._pair import arm_spread, call_solution, has_fixed_spread
+from linkarms.alternatives._pair import arm_spread, call_solution, has_fixed_spread, has_quadratic
 from linkarms.alternatives._parts import ROOM, SHORT, bottleneck, connect, oriented_cost
 from linkarms.alternatives._scan import first_finite, remember, scan, scan_shared, take_smaller
 from linkarms.families._model import Model
@@ -79,9 +80,7 @@ def set_weights(model: Model, theta: Array, cache: Cache, side: int, weights: Ar
 
 
 @lean
-def _fit_trees(
-    model: Model, theta: Array, dist: Array, labels: Array, n_clusters: int, cache: Cache, side: int
-) -> None:
+def _fit_trees(dist: Array, labels: Array, n_clusters: int, cache: Cache, side: int) -> None:
     """Take the edges between clusters out of the trees, and join what has fallen apart."""
     trees = cache.trees[side]
     for m in range(labels.shape[0]):
@@ -89,7 +88,7 @@ def _fit_trees(
         if up >= 0 and labels[up] != labels[m]:
             trees[LINK, m] = -1
     for k in range(n_clusters):
-        connect(model, theta, dist, cache, side, k)
+        connect(dist, cache, side, k)
     cache.flags[side, VALID] = 1
 
 
@@ -97,7 +96,7 @@ def _fit_trees(
 def _fit_spreads(model: Model, theta: Array, cache: Cache, side: int, value: float) -> None:
     """See to it that the spreads hold at ``value``, where they depend on the level."""
     if has_fixed_spread(model):
-        cache.levels[side], cache.levels[SLACK] = math.inf, 0.0
+        cache.levels[side], cache.levels[SLACK], cache.levels[HOLDS + side] = math.inf, 0.0, 0.0
         return
     largest = 0.0  # other costs are found from the parameters, not from their differences
     for m in range(theta.shape[0]):
@@ -108,6 +107,7 @@ def _fit_spreads(model: Model, theta: Array, cache: Cache, side: int, value: flo
     if value <= level <= _AHEAD * _AHEAD * value:
         return
     cache.levels[side] = _AHEAD * value
+    cache.levels[HOLDS + side] = 0.0 if has_quadratic(model) else _AHEAD * value
     for m in range(theta.shape[0]):
         set_weight(model, theta, cache, side, m, cache.arms[side, WEIGHT, m])
 
@@ -195,7 +195,7 @@ def search(
     """
     trees = cache.trees[side]
     if cache.flags[side, VALID] == 0:
-        _fit_trees(model, theta, dist, labels, n_clusters, cache, side)
+        _fit_trees(dist, labels, n_clusters, cache, side)
     n = labels.shape[0]
     for m in range(n):
         trees[NEXT, m] = trees[LINK, m]
@@ -215,7 +215,7 @@ def search(
         trees[LINK, m] = trees[NEXT, m]
     for k in range(n_clusters):
         trees[RENEWED, k] = 0
-    best = scan(model, theta, dist, labels, cache, side, best, found)
+    best = scan(model, theta, dist, labels, n_clusters, cache, side, best, found)
     best = scan_shared(model, theta, dist, labels, cache, side, best, found)
     for m in range(n):
         trees[LINK, m] = trees[NEXT, m]
