@@ -1,4 +1,4 @@
-"""What a search for psi remembers, as a few arrays: where it ended, and a spanning tree of each cluster.
+"""What a search for psi remembers, as a few arrays: where it ended, spanning trees of the clusters, attachments of the arms.
 
 Nothing here is part of the state of a run: it says where to begin, and what need not be looked at. Whatever it holds, the minimum found is
 the same.
@@ -23,15 +23,18 @@ ORDER, PARENT, UP, MEMBERS, START, DIRTY, N_NODES = range(7)
 # rows of Cache.lengths
 SPAN, LENGTH, NEAR, N_LENGTHS = range(4)
 # rows of Cache.trees, on each side
-LINK, NEXT, PART, STACK, REST, JOIN_U, JOIN_V, SIZE, CHOSEN, RENEWED, N_TREES = range(11)
+LINK, CHILD, SIBLING, ENTER, LEAVE, ALT_U, ALT_V, MATE, REFERRED, CLASS = range(10)
+PART, STACK, REST, JOIN_U, JOIN_V, SIZE, CHOSEN, STUCK, FRONT_ARM, N_TREES = range(10, 20)
 # rows of Cache.arms, on each side
-WEIGHT, SPREAD, FRONT, FRONT_SPREAD, JOIN, GRADIENT, N_ARMS = range(7)
+WEIGHT, SPREAD, LEAST, EDGE, FRONT, FRONT_SPREAD, JOIN, HIDE, GRADIENT, N_ARMS = range(10)
 # entries of Cache.flags, on each side; `LINKED`: whether nodes and lengths hold the present partition
-VALID, LINKED, COSTS, N_FLAGS = range(4)
+VALID, LINKED, FILLED, MANY, COSTS, N_FLAGS = range(6)
 #: Further entries of Cache.levels, after those of the sides.
-OF_C, SLACK, HOLDS, N_LEVELS = 2, 3, 4, 6
+OF_C, SLACK, HOLDS, WIDEST, ABOUT, N_LEVELS = 2, 3, 4, 6, 8, 10
 #: How many of the last answers a search begins with.
 N_LAST = 2
+#: From so many arms on, nearest foreign arms are kept for classes of spreads, and for so many of them.
+LARGE, N_CLASSES = 64, 12
 
 
 class Cache(NamedTuple):
@@ -46,18 +49,30 @@ class Cache(NamedTuple):
     lengths : ndarray, shape (3, M)
         Lengths of the tree's edges when it was made; present lengths of those inside clusters, 0 for a root; lower bounds of
         each arm's distance from its nearest arm of another cluster.
-    trees : ndarray of int64, shape (2, 10, M + 1)
-        By side: spanning trees of the clusters whose edges are dear (link; -1 for a root), those of the next search, and scratch.
-    arms : ndarray, shape (2, 6, M)
-        By side: weights; spreads, see `linkarms.alternatives._pair.arm_spread`; and scratch.
-    flags : ndarray of int64, shape (2, 3)
-        By side: whether the trees belong to the present partition; whether nodes and lengths do; pair costs evaluated so far.
-    levels : ndarray, shape (6,)
+    trees : ndarray of int64, shape (2, 19, M + 1)
+        By side: spanning trees of the clusters whose edges are dear, see ``_trees.py`` (link; -1 for a root); how many attachments
+        refer to each arm; its class of spread; and scratch.
+    arms : ndarray, shape (2, 9, M)
+        By side: weights; spreads, see `linkarms.alternatives._pair.arm_spread`; the least of each row of ``shared``; the lengths of
+        the trees' edges, by their lower ends; and scratch.
+    attach : ndarray of int32, shape (2, M, M)
+        By side, for arms ``u`` and ``b`` of different clusters: one more than an arm of the cluster of ``u``, its attachment, 0 for
+        none; see ``_attach.py``.
+    shared : ndarray, shape (2, M, M)
+        By side: what the attachment costs against ``(u, b)`` at least.
+    near : ndarray, shape (2, C + 1, M)
+        By side and class of spread: lower bounds of each arm's distance from its nearest foreign arm of that class. In the last row the
+        largest spread of each class, negative for a class without arms.
+    flags : ndarray of int64, shape (2, 5)
+        By side: whether the trees belong to the present partition; whether nodes and lengths do; whether attachments and near are
+        those of the present weights; whether a cluster has more than two arms; pair costs evaluated so far.
+    levels : ndarray, shape (10,)
         By side, the level at which the spreads hold; then the ``c`` of the weights of the samples, negative where there is none yet;
-        how much the difference of two lengths may be off because of rounding; and by side, the least level at which bounds from the
-        spreads may be used, see `linkarms.alternatives._pair.has_quadratic`.
-    last : ndarray of int64, shape (2, 2, 4)
-        By side, the last answers ``u, v, a, b``, the latest first; -1 where there is none.
+        how much the difference of two lengths may be off because of rounding; by side, the least level at which bounds from the
+        spreads may be used, see `linkarms.alternatives._pair.has_quadratic`; where the classes of spreads begin; a level a little
+        above the last value of psi.
+    last : ndarray of int64, shape (2, 3, 4)
+        By side, the last answers ``u, v, a, b``, the latest first, -1 where there is none; and room for one guess.
     box, which : ndarray
         Scratch space for pair problems.
     answer : ndarray of int64, shape (7,)
@@ -72,6 +87,9 @@ class Cache(NamedTuple):
     lengths: NDArray[np.float64]
     trees: NDArray[np.int64]
     arms: NDArray[np.float64]
+    attach: NDArray[np.int32]
+    shared: NDArray[np.float64]
+    near: NDArray[np.float64]
     flags: NDArray[np.int64]
     levels: NDArray[np.float64]
     last: NDArray[np.int64]
@@ -85,14 +103,19 @@ class Cache(NamedTuple):
 @kernel
 def new_cache(n_arms: int, n_features: int, calls: NDArray[np.int64]) -> Cache:
     """A cache in which nothing is known."""
+    trees = np.full((2, N_TREES, n_arms + 1), -1, dtype=np.int64)
+    trees[:, REFERRED] = 0
     return Cache(
         np.zeros((N_NODES, n_arms + 1), dtype=np.int64),
         np.zeros((N_LENGTHS, n_arms)),
-        np.full((2, N_TREES, n_arms + 1), -1, dtype=np.int64),
+        trees,
         np.zeros((2, N_ARMS, n_arms)),
+        np.zeros((2, n_arms, n_arms), dtype=np.int32),
+        np.zeros((2, n_arms, n_arms)),
+        np.zeros((2, 1 + (1 if n_arms < LARGE else N_CLASSES), n_arms)),
         np.zeros((2, N_FLAGS), dtype=np.int64),
         np.full(N_LEVELS, -1.0),
-        np.full((2, N_LAST, 4), -1, dtype=np.int64),
+        np.full((2, N_LAST + 1, 4), -1, dtype=np.int64),
         np.zeros(SCRATCH),
         np.zeros(INT_SCRATCH, dtype=np.int64),
         np.zeros(7, dtype=np.int64),

@@ -42,6 +42,7 @@ __all__ = [
     "arm_spread",
     "call_cost",
     "call_solution",
+    "has_closed_form",
     "has_fixed_spread",
     "has_quadratic",
     "pair_addresses",
@@ -81,6 +82,11 @@ def arm_spread(model, m, theta, w, level) -> Any:
 def has_quadratic(model) -> Any:
     """Whether every arm has a quadratic below its KL: of a user's own family only its reach at the level is known. Kernels only."""
     raise TypeError("has_quadratic is called from kernels only")
+
+
+def has_closed_form(model) -> Any:
+    """Whether the Gaussian formulas at the spreads are the costs themselves, not only bounds. Kernels only."""
+    raise TypeError("has_closed_form is called from kernels only")
 
 
 def has_fixed_spread(model) -> Any:
@@ -240,6 +246,13 @@ def _choose_quadratic(model):
 @overload(has_fixed_spread, jit_options=LEAN_OPTIONS)
 def _choose_fixed(model):
     return _FIXED.get(model.instance_class) if isinstance(model, types.NamedTuple) else None
+
+
+@overload(has_closed_form, jit_options=LEAN_OPTIONS)
+def _choose_closed(model):
+    if not isinstance(model, types.NamedTuple):
+        return None
+    return _fixed if model.instance_class in (IsotropicModel, UnknownModel) else _not_fixed
 
 
 @lean

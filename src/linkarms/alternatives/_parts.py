@@ -13,15 +13,14 @@ from linkarms._jit import Array, flat, inlined, lean
 from linkarms.alternatives._cache import (
     CHOSEN,
     COSTS,
-    HOLDS,
+    EDGE,
+    HIDE,
     JOIN,
     JOIN_U,
     JOIN_V,
     LINK,
     MEMBERS,
-    NEXT,
     PART,
-    RENEWED,
     REST,
     SIZE,
     SLACK,
@@ -31,15 +30,11 @@ from linkarms.alternatives._cache import (
     WEIGHT,
     Cache,
 )
-from linkarms.alternatives._pair import call_cost
+from linkarms.alternatives._near import BLOCK, SHORT, twice_level
+from linkarms.alternatives._pair import call_cost, has_closed_form
 from linkarms.families._model import Model
 
-__all__ = ["ROOM", "SHORT", "bottleneck", "connect", "oriented_cost", "spread_bound"]
-
-#: A bound has to be above a level by more than this, relatively, before it counts as above it: room for rounding.
-ROOM = 1.0 + 1e-12
-#: The same for lengths, of which a difference of zero, but for rounding, may cost nothing.
-SHORT = 1.0 - 1e-14
+__all__ = ["bottleneck", "is_dear", "join_parts", "name_parts", "oriented_cost", "precedes"]
 
 
 @flat
@@ -70,27 +65,28 @@ def oriented_cost(
     )
 
 
-@inlined
-def spread_bound(dist: Array, inv: Array, u: int, v: int, a: int, b: int, slack: float) -> float:
-    """The Gaussian formula at the spreads ``inv``: a lower bound of costs up to the level at which they hold."""
-    gap = dist[a, b] * SHORT - dist[u, v] - slack
-    if gap <= 0.0:
-        return 0.0
-    spread = inv[u] + inv[v] + inv[a] + inv[b]
-    if u in (a, b):
-        spread += 2.0 * inv[u]
-    elif v in (a, b):
-        spread += 2.0 * inv[v]
-    return gap * gap / (2.0 * spread)
+@flat
+def is_dear(dist: Array, cache: Cache, side: int, m: int, up: int, a: int, b: int, level: float) -> bool:
+    """Whether the spreads show that the tree's edge from ``m`` to its parent costs more than ``level`` against ``(a, b)``."""
+    if level > cache.levels[side]:  # they say nothing about it
+        return False
+    inv = cache.arms[side, SPREAD]
+    spread = inv[m] + inv[up] + inv[a] + inv[b]
+    if m in (a, b):
+        spread += 2.0 * inv[m]
+    elif up in (a, b):
+        spread += 2.0 * inv[up]
+    gap = dist[a, b] * SHORT - cache.arms[side, EDGE, m] - cache.levels[SLACK]
+    return gap > 0.0 and gap * gap > twice_level(level, cache, side) * spread
 
 
 @inlined
-def _precedes(u: int, v: int, x: int, y: int) -> bool:
+def precedes(u: int, v: int, x: int, y: int) -> bool:
     return u < x or (u == x and v < y)
 
 
 @flat
-def _name_parts(cache: Cache, side: int, k: int) -> None:
+def name_parts(cache: Cache, side: int, k: int) -> None:
     """Turn ``PART`` (-2 - i for the top arm of part i, -1 for arms that belong to their parent's) into numbers 0, 1, ..."""
     trees = cache.trees[side]
     first, end = cache.nodes[START, k], cache.nodes[START, k + 1]
@@ -107,8 +103,116 @@ def _name_parts(cache: Cache, side: int, k: int) -> None:
         trees[PART, m] = -2 - trees[PART, m]
 
 
-@inlined
-def _join_parts(
+@flat
+def _hide(cache: Cache, side: int, k: int, part: int) -> float:
+    """`HIDE` becomes 0 for the arms of a part of cluster ``k`` and infinite for all others; the least spread in the part."""
+    trees, hide, inv = cache.trees[side], cache.arms[side, HIDE], cache.arms[side, SPREAD]
+    narrow = math.inf
+    for m in range(hide.shape[0]):
+        hide[m] = math.inf
+    for i in range(cache.nodes[START, k], cache.nodes[START, k + 1]):
+        m = cache.nodes[MEMBERS, i]
+        if trees[PART, m] == part:
+            hide[m] = 0.0
+            narrow = min(narrow, inv[m])
+    return narrow
+
+
+@flat
+def _within(cost: float, q: float, spread: float) -> float:
+    """How long an edge may be to cost as much, rounding aside."""
+    return q * (1.0 + 1e-14) - math.sqrt(2.0 * cost * spread) * (1.0 - 1e-12) if cost > 0.0 else math.inf
+
+
+@lean
+def _cross_row(
+    model: Model,
+    theta: Array,
+    dist: Array,
+    cache: Cache,
+    side: int,
+    x: int,
+    a: int,
+    b: int,
+    narrow: float,
+    level: float,
+    g: int,
+) -> None:
+    """Compare the dearest edge to part ``g`` so far with all edges of ``x`` to arms that are not hidden, where costs are closed forms.
+
+    Only those distances are looked at that are short enough for the cost so far, at the least spread ``narrow``.
+    """
+    trees, inv, hide, best = (
+        cache.trees[side],
+        cache.arms[side, SPREAD],
+        cache.arms[side, HIDE],
+        cache.arms[side, JOIN],
+    )
+    q, spread, n, row = dist[a, b], inv[x] + narrow + inv[a] + inv[b], hide.shape[0], dist[x]
+    shares = x in (a, b)
+    near = math.inf if shares else _within(best[g], q, spread)
+    for first in range(0, n, BLOCK):
+        end = min(first + BLOCK, n)
+        if end - first == BLOCK and not (first <= a < end or first <= b < end):
+            hits = 0
+            for y in range(first, first + BLOCK):
+                hits += row[y] + hide[y] <= near
+            if hits == 0:
+                continue
+        for y in range(first, end):
+            if hide[y] != 0.0 or (row[y] > near and y != a and y != b):
+                continue
+            value = oriented_cost(model, theta, dist, cache, side, x, y, a, b, level)
+            u, v = min(x, y), max(x, y)
+            if value > best[g] or (value == best[g] and precedes(u, v, trees[JOIN_U, g], trees[JOIN_V, g])):
+                best[g], trees[JOIN_U, g], trees[JOIN_V, g] = value, u, v
+                if value > level:
+                    best[g] = math.inf
+                    return
+                near = math.inf if shares else _within(value, q, spread)
+
+
+@lean
+def _join_two(
+    model: Model,
+    theta: Array,
+    dist: Array,
+    cache: Cache,
+    side: int,
+    k: int,
+    a: int,
+    b: int,
+    level: float,
+    edge: Array,
+) -> float:
+    """`join_parts` for two parts where costs are closed forms, from the edge of the tree between them on."""
+    trees, best = cache.trees[side], cache.arms[side, JOIN]
+    first, end = cache.nodes[START, k], cache.nodes[START, k + 1]
+    ones = 0
+    best[0] = -1.0
+    for i in range(first, end):
+        x = cache.nodes[MEMBERS, i]
+        ones += trees[PART, x]
+        up = trees[LINK, x]
+        if up >= 0 and trees[PART, x] != trees[PART, up]:
+            trees[JOIN_U, 0], trees[JOIN_V, 0] = min(x, up), max(x, up)
+            best[0] = oriented_cost(model, theta, dist, cache, side, x, up, a, b, level)
+            if best[0] > level:
+                return math.inf
+    small = 1 if 2 * ones <= end - first else 0
+    narrow = _hide(cache, side, k, 1 - small)
+    for i in range(first, end):
+        x = cache.nodes[MEMBERS, i]
+        if trees[PART, x] == small:
+            _cross_row(model, theta, dist, cache, side, x, a, b, narrow, level, 0)
+            if best[0] == math.inf:
+                return math.inf
+    edge[0], edge[1] = trees[JOIN_U, 0], trees[JOIN_V, 0]
+    return float(best[0])
+
+
+@lean
+def join_parts(
     model: Model,
     theta: Array,
     dist: Array,
@@ -121,12 +225,32 @@ def _join_parts(
     level: float,
     edge: Array,
 ) -> float:
-    """Smallest edge of a maximum spanning tree of the parts; ``edge`` becomes that edge and `STACK` the edges, two arms each.
+    """Smallest edge of a maximum spanning tree of the parts of a cluster, which ``edge`` becomes; infinite above ``level``."""
+    if parts == 2 and has_closed_form(model):
+        return _join_two(model, theta, dist, cache, side, k, a, b, level, edge)
+    return _join_many(model, theta, dist, cache, side, k, parts, a, b, level, edge)
+
+
+@inlined
+def _join_many(
+    model: Model,
+    theta: Array,
+    dist: Array,
+    cache: Cache,
+    side: int,
+    k: int,
+    parts: int,
+    a: int,
+    b: int,
+    level: float,
+    edge: Array,
+) -> float:
+    """`join_parts` for any number of parts, by Prim's algorithm.
 
     Edges above ``level`` are all the same. Of equal ones the first by index counts as the dearer, so that there is just one answer,
     whatever the parts were.
     """
-    trees, best = cache.trees[side], cache.arms[side, JOIN]
+    trees, best, inv = cache.trees[side], cache.arms[side, JOIN], cache.arms[side, SPREAD]
     first, end = cache.nodes[START, k], cache.nodes[START, k + 1]
     for g in range(parts):
         trees[SIZE, g], trees[CHOSEN, g], best[g] = 0, 0, -1.0
@@ -137,7 +261,7 @@ def _join_parts(
         if trees[SIZE, g] < trees[SIZE, last]:
             last = g
     smallest = math.inf
-    for joined in range(parts - 1):
+    for _ in range(parts - 1):
         trees[CHOSEN, last] = 1
         rest = 0
         for i in range(first, end):
@@ -145,21 +269,32 @@ def _join_parts(
             if trees[CHOSEN, trees[PART, m]] == 0:
                 trees[REST, rest] = m
                 rest += 1
+        if has_closed_form(model) and trees[SIZE, last] > rest + BLOCK:
+            narrow = _hide(cache, side, k, last)
+            for j in range(rest):
+                y = trees[REST, j]
+                if best[trees[PART, y]] < math.inf:
+                    _cross_row(model, theta, dist, cache, side, y, a, b, narrow, level, trees[PART, y])
+            trees[SIZE, last] = -1  # done
         for i in range(first, end):
             x = cache.nodes[MEMBERS, i]
-            if trees[PART, x] != last:
+            if trees[PART, x] != last or trees[SIZE, last] < 0:
                 continue
             for j in range(rest):
                 y = trees[REST, j]
                 g = trees[PART, y]
                 if best[g] == math.inf:
                     continue
+                if has_closed_form(model) and best[g] > 0.0 and x not in (a, b) and y not in (a, b):
+                    gap = dist[a, b] - dist[x, y]
+                    if gap * abs(gap) < 1.999999 * best[g] * (inv[x] + inv[y] + inv[a] + inv[b]):
+                        continue
                 value = oriented_cost(model, theta, dist, cache, side, x, y, a, b, level)
                 if not value <= level:  # nor is one that is no number, where a user's function failed
                     value = math.inf
                 u, v = min(x, y), max(x, y)
                 if value > best[g] or (
-                    value == best[g] and _precedes(u, v, trees[JOIN_U, g], trees[JOIN_V, g])
+                    value == best[g] and precedes(u, v, trees[JOIN_U, g], trees[JOIN_V, g])
                 ):
                     best[g], trees[JOIN_U, g], trees[JOIN_V, g] = value, u, v
         last = -1
@@ -169,36 +304,14 @@ def _join_parts(
                 or best[g] > best[last]
                 or (
                     best[g] == best[last]
-                    and _precedes(
-                        trees[JOIN_U, g], trees[JOIN_V, g], trees[JOIN_U, last], trees[JOIN_V, last]
-                    )
+                    and precedes(trees[JOIN_U, g], trees[JOIN_V, g], trees[JOIN_U, last], trees[JOIN_V, last])
                 )
             ):
                 last = g
         u, v = trees[JOIN_U, last], trees[JOIN_V, last]
-        if best[last] < smallest or (best[last] == smallest and _precedes(edge[0], edge[1], u, v)):
+        if best[last] < smallest or (best[last] == smallest and precedes(edge[0], edge[1], u, v)):
             smallest, edge[0], edge[1] = best[last], u, v
-        trees[STACK, joined] = last
     return smallest
-
-
-@lean
-def _relink(cache: Cache, side: int, k: int, row: int, parts: int) -> None:
-    """Make the edges of `_join_parts` part of the tree in ``row``, in place of those between parts."""
-    trees = cache.trees[side]
-    for i in range(cache.nodes[START, k], cache.nodes[START, k + 1]):
-        m = cache.nodes[MEMBERS, i]
-        up = trees[row, m]
-        if up >= 0 and trees[PART, up] != trees[PART, m]:
-            trees[row, m] = -1
-    for j in range(parts - 1):
-        g = trees[STACK, j]
-        # turn the path from one end to its root round, and hang it from the other end
-        above, m = trees[JOIN_U, g], trees[JOIN_V, g]
-        while m >= 0:
-            up = trees[row, m]
-            trees[row, m] = above
-            above, m = m, up
 
 
 @inlined
@@ -235,68 +348,20 @@ def _bottleneck_of_many(
     level: float,
     edge: Array,
 ) -> float:
-    """`bottleneck` of a cluster of three arms and more.
-
-    Where edges of the tree were replaced, the tree of the next search gets the new ones: the present one goes on
-    vouching for candidates that were ruled out before.
-    """
+    """`bottleneck` of a cluster of three arms and more."""
     first, end = cache.nodes[START, k], cache.nodes[START, k + 1]
-    trees, inv = cache.trees[side], cache.arms[side, SPREAD]
-    parts = 0
-    known = level <= cache.levels[side]
-    above = max(level, cache.levels[HOLDS + side]) * ROOM
+    trees, parts = cache.trees[side], 0
     for i in range(first, end):
         m = cache.nodes[MEMBERS, i]
         up = trees[LINK, m]
         trees[PART, m] = -1
-        dear = up >= 0 and known and spread_bound(dist, inv, m, up, a, b, cache.levels[SLACK]) > above
-        if not dear and (
-            up < 0 or oriented_cost(model, theta, dist, cache, side, m, up, a, b, level) <= level
+        if up < 0 or (
+            not is_dear(dist, cache, side, m, up, a, b, level)
+            and oriented_cost(model, theta, dist, cache, side, m, up, a, b, level) <= level
         ):
             trees[PART, m] = -2 - parts
             parts += 1
     if parts == 1:
         return math.inf
-    _name_parts(cache, side, k)
-    value = _join_parts(model, theta, dist, cache, side, k, parts, a, b, level, edge)
-    if trees[RENEWED, k] == 0:  # the parts are those of the present tree: they fit into the next one once
-        trees[RENEWED, k] = 1
-        _relink(cache, side, k, NEXT, parts)
-    return value
-
-
-@lean
-def connect(dist: Array, cache: Cache, side: int, k: int) -> None:
-    """Make the forest of cluster ``k`` a tree, by its shortest edges."""
-    trees, best = cache.trees[side], cache.arms[side, JOIN]
-    first, end = cache.nodes[START, k], cache.nodes[START, k + 1]
-    parts = 0
-    for i in range(first, end):
-        m = cache.nodes[MEMBERS, i]
-        trees[PART, m] = -1
-        if trees[LINK, m] < 0:
-            trees[PART, m] = -2 - parts
-            parts += 1
-    if parts < 2:
-        return
-    _name_parts(cache, side, k)
-    for g in range(parts):
-        trees[CHOSEN, g], best[g] = 0, math.inf
-    last = trees[PART, cache.nodes[MEMBERS, first]]
-    for joined in range(parts - 1):
-        trees[CHOSEN, last] = 1
-        for i in range(first, end):
-            x = cache.nodes[MEMBERS, i]
-            if trees[PART, x] != last:
-                continue
-            for j in range(first, end):
-                y = cache.nodes[MEMBERS, j]
-                g = trees[PART, y]
-                if trees[CHOSEN, g] == 0 and dist[x, y] < best[g]:
-                    best[g], trees[JOIN_U, g], trees[JOIN_V, g] = dist[x, y], x, y
-        last = -1
-        for g in range(parts):
-            if trees[CHOSEN, g] == 0 and (last < 0 or best[g] < best[last]):
-                last = g
-        trees[STACK, joined] = last
-    _relink(cache, side, k, LINK, parts)
+    name_parts(cache, side, k)
+    return join_parts(model, theta, dist, cache, side, k, parts, a, b, level, edge)

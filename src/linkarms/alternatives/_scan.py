@@ -1,7 +1,8 @@
-"""Ruling candidates out: all inter pairs against the trees of all clusters.
+"""Ruling candidates out, and evaluating those that are not.
 
-A candidate ``(k, a, b)`` is ruled out by a spanning tree of the cluster all of whose edges cost more than the best value so far. Only edges
-that are neither shorter nor narrower than another one need be looked at: the front.
+A candidate ``(k, a, b)`` with neither arm in the cluster is ruled out by the tree of the cluster; one with an arm ``u`` in it by the
+edges of the tree that are not at ``u``, the attachment of ``u``, and the alternative edges of its children (``_trees.py``). Of the
+trees' edges only those that are neither shorter nor narrower than another one need be looked at: the front.
 """
 
 from __future__ import annotations
@@ -9,10 +10,15 @@ from __future__ import annotations
 import math
 
 from linkarms._jit import Array, flat, inlined, lean
+from linkarms.alternatives._attach import attachment, set_attachment
 from linkarms.alternatives._cache import (
+    ALT_U,
+    ALT_V,
+    COSTS,
+    EDGE,
     FRONT,
     FRONT_SPREAD,
-    HOLDS,
+    LEAST,
     LINK,
     MEMBERS,
     N_LAST,
@@ -20,12 +26,40 @@ from linkarms.alternatives._cache import (
     SLACK,
     SPREAD,
     START,
+    STUCK,
+    WEIGHT,
     Cache,
 )
-from linkarms.alternatives._parts import ROOM, SHORT, bottleneck
+from linkarms.alternatives._exchange import exchange
+from linkarms.alternatives._near import (
+    BLOCK,
+    ROOM,
+    SHORT,
+    block_crosses,
+    crosses,
+    fill_near_row,
+    row_crosses,
+    twice_level,
+)
+from linkarms.alternatives._pair import call_cost, has_closed_form
+from linkarms.alternatives._parts import bottleneck
+from linkarms.alternatives._trees import below, replace_alternative, replace_edge
 from linkarms.families._model import Model
 
-__all__ = ["first_finite", "remember", "scan", "scan_shared", "take_smaller"]
+__all__ = [
+    "first_finite",
+    "remember",
+    "scan_alternatives",
+    "scan_attachments",
+    "scan_trees",
+    "start_with_attachments",
+    "take_smaller",
+]
+
+#: Costs are found up to this times the level, and attachments that cost so much are good enough: psi mostly grows.
+_AHEAD = 1.2
+#: How many of the cheapest attachments a search begins with at most.
+_TURNS = 16
 
 
 @inlined
@@ -67,14 +101,16 @@ def consider(
     k: int,
     a: int,
     b: int,
+    level: float,
     best: float,
     found: Array,
 ) -> float:
-    """The smaller of ``best`` and ``V_k(a,b)``."""
+    """The smaller of ``best`` and ``V_k(a,b)``, which is known to be at most ``level`` where that is below ``best``."""
     a, b = min(a, b), max(a, b)
     if found[2] == a and found[3] == b and found[4] == k:
         return best
-    value = bottleneck(model, theta, dist, cache, side, k, a, b, best, found[5:])
+    level = min(level, best)
+    value = bottleneck(model, theta, dist, cache, side, k, a, b, level, found[5:])
     if take_smaller(value, k, a, b, best, found):
         remember(cache, side, found)
         return value
@@ -98,10 +134,148 @@ def first_finite(
         for b in range(a + 1, n):
             for k in range(n_clusters):
                 if labels[a] != labels[b] and start[k + 1] - start[k] > 1:
-                    best = consider(model, theta, dist, cache, side, k, a, b, math.inf, found)
+                    best = consider(model, theta, dist, cache, side, k, a, b, math.inf, math.inf, found)
                     if best < math.inf:
                         return best
     return math.inf
+
+
+@flat
+def _attachment_cost(
+    model: Model, theta: Array, dist: Array, cache: Cache, side: int, u: int, v: int, b: int, level: float
+) -> float:
+    """``cost(u,v; u,b)``, or a lower bound of it above ``level``."""
+    cache.flags[side, COSTS] += 1
+    arms = cache.arms[side]
+    return call_cost(
+        model, theta, dist, arms[WEIGHT], arms[SPREAD], u, v, u, b, level, cache.box, cache.which, cache.calls
+    )
+
+
+@lean
+def _find_attachment(
+    model: Model,
+    theta: Array,
+    dist: Array,
+    labels: Array,
+    cache: Cache,
+    side: int,
+    u: int,
+    b: int,
+    best: float,
+) -> float:
+    """What the attachment of ``u`` against ``b`` costs; if that is no more than ``best``, it is attached to the arm that costs most.
+
+    Or to any that costs a good deal more than ``best``.
+    """
+    members, own, inv = cache.nodes[MEMBERS], labels[u], cache.arms[side, SPREAD]
+    first, end = cache.nodes[START, own], cache.nodes[START, own + 1]
+    v = attachment(cache, side, u, b)
+    level = best * _AHEAD
+    most = _attachment_cost(model, theta, dist, cache, side, u, v, b, level)
+    if most <= best * ROOM and end - first > 2:
+        # the one that looks dearest first
+        guess, bound = v, -1.0
+        for i in range(first, end):
+            x = members[i]
+            gap = dist[u, b] - dist[u, x]
+            value = gap * abs(gap) / (4.0 * inv[u] + inv[x] + inv[b])
+            if x != u and value > bound:
+                guess, bound = x, value
+        for i in range(first - 1, end):
+            x = guess if i < first else members[i]
+            if x in (u, v) or (i >= first and x == guess):
+                continue
+            if has_closed_form(model):  # if u stayed where it is, it would cost no less
+                gap = dist[u, b] - dist[u, x]
+                if gap * abs(gap) < 1.999999 * most * (inv[x] + inv[b]):
+                    continue
+            value = _attachment_cost(model, theta, dist, cache, side, u, x, b, level)
+            if value > most:
+                most, v = value, x
+                if most > level:
+                    break
+        set_attachment(cache, side, u, b, v)
+    if math.isnan(most):  # no number, where a user's function failed
+        most = math.inf
+    cache.shared[side, u, b] = most
+    return most
+
+
+@flat
+def _least_of_row(row: Array) -> float:
+    n = row.shape[0]
+    # four at a time, which do not wait for each other
+    p = q = r = s = math.inf
+    for b in range(0, n - 3, 4):
+        p, q, r, s = min(p, row[b]), min(q, row[b + 1]), min(r, row[b + 2]), min(s, row[b + 3])
+    for b in range(n - n % 4, n):
+        p = min(p, row[b])
+    return min(min(p, q), min(r, s))
+
+
+@inlined
+def start_with_attachments(
+    model: Model, theta: Array, dist: Array, labels: Array, cache: Cache, side: int, best: float, found: Array
+) -> float:
+    """Evaluate the candidates with the cheapest attachments, so that fewer remain below the best value."""
+    least = cache.arms[side, LEAST]
+    for _ in range(_TURNS):
+        u = 0
+        for m in range(labels.shape[0]):
+            if least[m] < least[u]:
+                u = m
+        if not least[u] < best:
+            break
+        row, b = cache.shared[side, u], -1
+        for x in range(labels.shape[0]):
+            if labels[x] == labels[u]:
+                row[x] = math.inf
+            elif b < 0 or row[x] < row[b]:
+                b = x
+        if row[b] < best:
+            value, x, y, k = (
+                _find_attachment(model, theta, dist, labels, cache, side, u, b, best),
+                min(u, b),
+                max(u, b),
+                labels[u],
+            )
+            if value <= best and not (found[2] == x and found[3] == y and found[4] == k):
+                value = exchange(model, theta, dist, labels, cache, side, k, x, y, value, found[5:])
+                if take_smaller(value, k, x, y, best, found):
+                    best = value
+        least[u] = _least_of_row(row)
+    return best
+
+
+@inlined
+def scan_attachments(
+    model: Model, theta: Array, dist: Array, labels: Array, cache: Cache, side: int, best: float, found: Array
+) -> float:
+    """Find better attachments where they cost no more than ``best``, and evaluate the candidates that have none."""
+    least, n = cache.arms[side, LEAST], labels.shape[0]
+    for u in range(n):
+        if not least[u] <= best * ROOM:
+            continue
+        row = cache.shared[side, u]
+        for b in range(n):
+            if b % BLOCK == 0 and b + BLOCK <= n:
+                hits = 0
+                for j in range(b, b + BLOCK):
+                    hits += row[j] <= best * ROOM
+                skip = b + BLOCK if hits == 0 else b
+            elif b % BLOCK == 0:
+                skip = b
+            if b < skip or not row[b] <= best * ROOM:
+                continue
+            if labels[b] == labels[u]:
+                row[b] = math.inf  # they are together now
+                continue
+            value = _find_attachment(model, theta, dist, labels, cache, side, u, b, best)
+            if value <= best * ROOM:
+                best = consider(model, theta, dist, cache, side, labels[u], u, b, value, best, found)
+        least[u] = _least_of_row(row)
+    return best
 
 
 @flat
@@ -114,7 +288,7 @@ def _fill_front(dist: Array, cache: Cache, side: int) -> int:
         up = trees[LINK, x]
         if up < 0:
             continue
-        p, s = dist[x, up] + cache.levels[SLACK], inv[x] + inv[up]
+        p, s = arms[EDGE, x] + cache.levels[SLACK], inv[x] + inv[up]
         kept, inside = 0, False
         for i in range(size):
             if length[i] >= p and spread[i] >= s:
@@ -130,33 +304,109 @@ def _fill_front(dist: Array, cache: Cache, side: int) -> int:
 
 
 @flat
-def _twice(best: float, cache: Cache, side: int) -> float:
-    """Double the level that a bound has to be above to rule a candidate out."""
-    return 2.0 * max(best, cache.levels[HOLDS + side]) * ROOM
+def _widest(cache: Cache, side: int) -> float:
+    classes, widest = cache.near.shape[1] - 1, 0.0
+    for c in range(classes):
+        widest = max(widest, cache.near[side, classes, c])
+    return widest
 
 
 @flat
-def _crosses(q: float, s: float, p: float, spread: float, twice: float) -> bool:
-    """Whether an edge and a pair of these lengths and spreads may cost as little as the level, of which ``twice`` is the double."""
-    gap = q * SHORT - p
-    return gap <= 0.0 or gap * gap <= twice * (spread + s)
+def _any_row_crosses(cache: Cache, side: int, a: int, size: int, twice: float) -> bool:
+    length, spread = cache.arms[side, FRONT], cache.arms[side, FRONT_SPREAD]
+    for i in range(size):  # noqa: SIM110
+        if row_crosses(cache, side, a, length[i], spread[i], twice):
+            return True
+    return False
 
 
 @flat
-def _row_crosses(
-    row: Array, labels: Array, inv: Array, a: int, p: float, spread: float, twice: float
+def _any_block_crosses(cache: Cache, side: int, first: int, size: int, widest: float, twice: float) -> bool:
+    length, spread = cache.arms[side, FRONT], cache.arms[side, FRONT_SPREAD]
+    near, inv = cache.lengths[NEAR], cache.arms[side, SPREAD]
+    for i in range(size):
+        room, hits = twice * (spread[i] + widest), 0
+        for j in range(first, first + BLOCK):
+            gap = near[j] * SHORT - length[i]
+            hits += gap * abs(gap) <= room + twice * inv[j]
+        if hits > 0 and block_crosses(cache, side, first, length[i], spread[i], twice):
+            return True
+    return False
+
+
+@flat
+def _pairs_cross(
+    dist: Array, labels: Array, cache: Cache, side: int, a: int, size: int, twice: float
 ) -> bool:
-    """Whether a pair ``(a, b)``, ``b > a``, may cost as little as the level against an edge of that length and spread."""
-    own, room = labels[a], twice * (spread + inv[a])
-    hits = 0
-    for b in range(a + 1, row.shape[0]):
-        gap = row[b] * SHORT - p
-        hits += ((gap <= 0.0) | (gap * gap <= room + twice * inv[b])) & (labels[b] != own)
-    return hits > 0
+    """Whether a pair ``(a, b)``, ``b > a``, may cost as little as the level against an edge of the front."""
+    length, spread, inv = cache.arms[side, FRONT], cache.arms[side, FRONT_SPREAD], cache.arms[side, SPREAD]
+    row, own = dist[a], labels[a]
+    for i in range(size):
+        p, room = length[i], twice * (spread[i] + inv[a])
+        hits = 0
+        for b in range(a + 1, row.shape[0]):
+            gap = row[b] * SHORT - p
+            hits += (gap * abs(gap) <= room + twice * inv[b]) & (labels[b] != own)
+        if hits > 0:
+            return True
+    return False
+
+
+@lean
+def _cheap_edge(dist: Array, cache: Cache, side: int, k: int, a: int, b: int, twice: float) -> int:
+    """An arm of cluster ``k`` whose edge to its parent, of which neither is ``a`` or ``b``, may be as cheap as the level; -1 for none."""
+    trees, inv, edge, slack = (
+        cache.trees[side],
+        cache.arms[side, SPREAD],
+        cache.arms[side, EDGE],
+        cache.levels[SLACK],
+    )
+    q, s = dist[a, b], inv[a] + inv[b]
+    for i in range(cache.nodes[START, k], cache.nodes[START, k + 1]):
+        x = cache.nodes[MEMBERS, i]
+        up = trees[LINK, x]
+        if up < 0 or x == a or x == b or up == a or up == b:
+            continue
+        if crosses(q, s, edge[x] + slack, inv[x] + inv[up], twice):
+            return int(x)
+    return -1
+
+
+@lean
+def _scan_pair(
+    model: Model,
+    theta: Array,
+    dist: Array,
+    labels: Array,
+    n_clusters: int,
+    cache: Cache,
+    side: int,
+    a: int,
+    b: int,
+    best: float,
+    found: Array,
+) -> float:
+    """The pair ``(a, b)`` against the trees of all clusters; edges that do not rule it out are replaced where that is possible."""
+    start = cache.nodes[START]
+    for k in range(n_clusters):
+        if start[k + 1] - start[k] < 2:
+            continue
+        twice = twice_level(best, cache, side)
+        x = _cheap_edge(dist, cache, side, k, a, b, twice)
+        while (
+            x >= 0
+            and start[k + 1] - start[k] > 2
+            and replace_edge(dist, labels, cache, side, k, x, a, b, twice, found[5:])
+        ):
+            x = _cheap_edge(dist, cache, side, k, a, b, twice)
+            cache.trees[side, STUCK, labels.shape[0]] = 1
+        if x >= 0:
+            best = consider(model, theta, dist, cache, side, k, a, b, best, best, found)
+    return best
 
 
 @inlined
-def scan(
+def scan_trees(
     model: Model,
     theta: Array,
     dist: Array,
@@ -167,76 +417,97 @@ def scan(
     best: float,
     found: Array,
 ) -> float:
-    """Rule out or evaluate all candidates whose inter pair has no arm in common with an edge of the cluster's tree."""
-    trees, arms = cache.trees[side], cache.arms[side]
-    length, spread, inv, near = arms[FRONT], arms[FRONT_SPREAD], arms[SPREAD], cache.lengths[NEAR]
-    n, slack = labels.shape[0], cache.levels[SLACK]
-    size = _fill_front(dist, cache, side)
-    widest = 0.0
-    for m in range(n):
-        widest = max(widest, inv[m])
+    """All pairs against the edges of the trees with which they share no arm."""
+    inv, n = cache.arms[side, SPREAD], labels.shape[0]
+    length, spread = cache.arms[side, FRONT], cache.arms[side, FRONT_SPREAD]
+    for m in range(n + 1):  # the last says that the trees were changed
+        cache.trees[side, STUCK, m] = 0
+    size, widest = _fill_front(dist, cache, side), _widest(cache, side)
     for a in range(n - 1):
-        twice = _twice(best, cache, side)
-        row = dist[a]
-        hit = False
-        for i in range(size):
-            if _crosses(near[a], inv[a] + widest, length[i], spread[i], twice) and _row_crosses(
-                row, labels, inv, a, length[i], spread[i], twice
-            ):
-                hit = True
-                break
-        if not hit:
+        twice = twice_level(best, cache, side)
+        if a % BLOCK == 0 and a + BLOCK <= n and not _any_block_crosses(cache, side, a, size, widest, twice):
+            skip = a + BLOCK
+        elif a % BLOCK == 0:
+            skip = a
+        if a < skip or not _any_row_crosses(cache, side, a, size, twice):
+            continue
+        fill_near_row(dist, labels, cache, side, a)
+        if not _any_row_crosses(cache, side, a, size, twice) or not _pairs_cross(
+            dist, labels, cache, side, a, size, twice
+        ):
             continue
         for b in range(a + 1, n):
             if labels[b] == labels[a]:
                 continue
-            s = inv[a] + inv[b]
-            hit = False
             for i in range(size):
-                if _crosses(row[b], s, length[i], spread[i], twice):
-                    hit = True
+                if crosses(dist[a, b], inv[a] + inv[b], length[i], spread[i], twice):
+                    best = _scan_pair(model, theta, dist, labels, n_clusters, cache, side, a, b, best, found)
+                    twice = twice_level(best, cache, side)
+                    if cache.trees[side, STUCK, n] == 1:
+                        size = _fill_front(dist, cache, side)
+                        cache.trees[side, STUCK, n] = 0
                     break
-            if not hit:
-                continue
-            for k in range(n_clusters):
-                for i in range(cache.nodes[START, k], cache.nodes[START, k + 1]):
-                    x = cache.nodes[MEMBERS, i]
-                    up = trees[LINK, x]
-                    if up < 0 or x in (a, b) or up in (a, b):
-                        continue
-                    if _crosses(row[b], s, dist[x, up] + slack, inv[x] + inv[up], twice):
-                        best = consider(model, theta, dist, cache, side, k, a, b, best, found)
-                        twice = _twice(best, cache, side)
-                        break
     return best
 
 
-@inlined
-def scan_shared(
-    model: Model, theta: Array, dist: Array, labels: Array, cache: Cache, side: int, best: float, found: Array
-) -> float:
-    """The other candidates: an edge ``(u, v)`` of a tree against the pairs ``(u, b)`` and ``(v, b)``.
+@flat
+def _hangs_from_parent(
+    model: Model, theta: Array, dist: Array, cache: Cache, side: int, x: int, b: int, best: float
+) -> bool:
+    """Whether ``u``, the parent of ``x``, holds ``x`` and holds on to the rest itself, at more than ``best`` against ``(u, b)``.
 
-    Their cost is at least ``(|q| - |p|)^2 / (2 (4 i_u + i_v + i_b))``, ``u`` the arm in common.
+    That is, to its own parent, or to its attachment if that is not below it.
     """
-    trees, inv, near = cache.trees[side], cache.arms[side, SPREAD], cache.lengths[NEAR]
-    n = labels.shape[0]
-    widest = 0.0
-    for m in range(n):
-        widest = max(widest, inv[m])
+    trees = cache.trees[side]
+    u = trees[LINK, x]
+    if not _attachment_cost(model, theta, dist, cache, side, u, x, b, best) > best * ROOM:
+        return False
+    v = attachment(cache, side, u, b)
+    if cache.shared[side, u, b] > best * ROOM and not below(trees, u, v):
+        return True
+    return _attachment_cost(model, theta, dist, cache, side, u, trees[LINK, u], b, best) > best * ROOM
+
+
+@lean
+def scan_alternatives(
+    model: Model,
+    theta: Array,
+    dist: Array,
+    labels: Array,
+    n_clusters: int,
+    cache: Cache,
+    side: int,
+    best: float,
+    found: Array,
+) -> float:
+    """The pairs of each arm against the alternative edges of its children."""
+    trees, inv, slack = cache.trees[side], cache.arms[side, SPREAD], cache.levels[SLACK]
+    n, near, widest = labels.shape[0], cache.lengths[NEAR], _widest(cache, side)
     for x in range(n):
-        up = trees[LINK, x]
-        if up < 0:
+        u = trees[LINK, x]
+        if u < 0 or trees[LINK, u] < 0:
             continue
-        p = dist[x, up] + cache.levels[SLACK]
-        for end in range(2):
-            u, v = (x, up) if end == 0 else (up, x)
-            twice, s = _twice(best, cache, side), 4.0 * inv[u] + inv[v]
-            if not _crosses(near[u], widest, p, s, twice):
+        k = labels[x]
+        twice = twice_level(best, cache, side)
+        z, w = trees[ALT_U, x], trees[ALT_V, x]
+        p, spread = dist[z, w] + slack, inv[z] + inv[w]
+        if not crosses(near[u], inv[u] + widest, p, spread, twice) or not row_crosses(
+            cache, side, u, p, spread, twice
+        ):
+            continue
+        fill_near_row(dist, labels, cache, side, u)
+        if not row_crosses(cache, side, u, p, spread, twice):
+            continue
+        tried = False
+        for b in range(n):
+            if labels[b] == k or not crosses(dist[u, b], inv[u] + inv[b], p, spread, twice):
                 continue
-            row, own = dist[u], labels[u]
-            for b in range(n):
-                if labels[b] != own and _crosses(row[b], inv[b], p, s, twice):
-                    best = consider(model, theta, dist, cache, side, own, u, b, best, found)
-                    twice = _twice(best, cache, side)
+            if not tried:
+                tried = True
+                if replace_alternative(dist, labels, cache, side, k, x, b, twice, found[5:]):
+                    break
+            if _hangs_from_parent(model, theta, dist, cache, side, x, b, best):
+                continue
+            best = consider(model, theta, dist, cache, side, k, u, b, best, best, found)
+            twice = twice_level(best, cache, side)
     return best

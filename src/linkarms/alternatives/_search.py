@@ -1,9 +1,9 @@
 """psi: the smallest bottleneck over all clusters and inter pairs.
 
 ``psi = min over clusters k and inter pairs (a,b) of V_k(a,b)``; ties go to the smallest ``(a, b, k)``. A search begins with an upper
-bound, the best of the last answers, and rules out all other candidates: every cluster has a spanning tree, and where all its edges
-cost more than the bound against ``(a,b)``, so does ``V_k(a,b)``. For that the Gaussian formulas at the arms' spreads do, which need
-one look at a pair of distances. What they do not rule out is evaluated (``_parts.py``).
+bound, the best of the last answers and of the cheapest attachments, and rules out all other candidates (``_scan.py``). For that the
+Gaussian formulas at the arms' spreads do, which need one look at a pair of distances. What they do not rule out is evaluated
+(``_parts.py``).
 """
 
 from __future__ import annotations
@@ -11,30 +11,51 @@ from __future__ import annotations
 import math
 
 from linkarms._jit import Array, flat, inlined, kernel, lean
+from linkarms.alternatives._attach import fill_attachments, move_attachments
 from linkarms.alternatives._cache import (
+    ABOUT,
+    COUNTS_SIDE,
+    FILLED,
     FREE_SIDE,
     HOLDS,
-    LINK,
+    LENGTH,
+    LINKED,
+    MANY,
     MEMBERS,
     N_LAST,
     NEAR,
-    NEXT,
-    RENEWED,
     SLACK,
     SPREAD,
     START,
+    UP,
     VALID,
     WEIGHT,
     Cache,
     new_cache,
 )
-from linkarms.alternatives._pair import arm_spread, call_solution, has_fixed_spread, has_quadratic
-from linkarms.alternatives._parts import ROOM, SHORT, bottleneck, connect, oriented_cost
-from linkarms.alternatives._scan import first_finite, remember, scan, scan_shared, take_smaller
+from linkarms.alternatives._exchange import exchange
+from linkarms.alternatives._near import SHORT, fill_near, fit_classes, lower_near
+from linkarms.alternatives._pair import (
+    arm_spread,
+    call_solution,
+    has_fixed_spread,
+    has_quadratic,
+)
+from linkarms.alternatives._parts import bottleneck, oriented_cost
+from linkarms.alternatives._scan import (
+    first_finite,
+    remember,
+    scan_alternatives,
+    scan_attachments,
+    scan_trees,
+    start_with_attachments,
+    take_smaller,
+)
+from linkarms.alternatives._trees import fit_trees, mend_trees, move_edges
 from linkarms.families._model import Model
 from linkarms.families._vector import arm_kl
 
-__all__ = ["FLOOR", "fill_near", "free_psi", "list_members", "psi_at", "psi_kernel"]
+__all__ = ["FLOOR", "fill_nearest", "free_psi", "list_members", "psi_at", "psi_kernel"]
 
 #: Weights below this share of the largest are raised to it; the limits of all formulas are then right.
 FLOOR = 1e-12
@@ -79,25 +100,12 @@ def set_weights(model: Model, theta: Array, cache: Cache, side: int, weights: Ar
         set_weight(model, theta, cache, side, m, max(weights[m], FLOOR * largest))
 
 
-@lean
-def _fit_trees(dist: Array, labels: Array, n_clusters: int, cache: Cache, side: int) -> None:
-    """Take the edges between clusters out of the trees, and join what has fallen apart."""
-    trees = cache.trees[side]
-    for m in range(labels.shape[0]):
-        up = trees[LINK, m]
-        if up >= 0 and labels[up] != labels[m]:
-            trees[LINK, m] = -1
-    for k in range(n_clusters):
-        connect(dist, cache, side, k)
-    cache.flags[side, VALID] = 1
-
-
 @inlined
-def _fit_spreads(model: Model, theta: Array, cache: Cache, side: int, value: float) -> None:
-    """See to it that the spreads hold at ``value``, where they depend on the level."""
+def _fit_spreads(model: Model, theta: Array, cache: Cache, side: int, value: float) -> bool:
+    """See to it that the spreads hold at ``value``, where they depend on the level; whether they had to be found anew."""
     if has_fixed_spread(model):
         cache.levels[side], cache.levels[SLACK], cache.levels[HOLDS + side] = math.inf, 0.0, 0.0
-        return
+        return False
     largest = 0.0  # other costs are found from the parameters, not from their differences
     for m in range(theta.shape[0]):
         for i in range(theta.shape[1]):
@@ -105,11 +113,32 @@ def _fit_spreads(model: Model, theta: Array, cache: Cache, side: int, value: flo
     cache.levels[SLACK] = (1.0 - SHORT) * largest
     level = cache.levels[side]
     if value <= level <= _AHEAD * _AHEAD * value:
-        return
+        return False
     cache.levels[side] = _AHEAD * value
     cache.levels[HOLDS + side] = 0.0 if has_quadratic(model) else _AHEAD * value
     for m in range(theta.shape[0]):
         set_weight(model, theta, cache, side, m, cache.arms[side, WEIGHT, m])
+    return True
+
+
+@flat
+def _propose(dist: Array, labels: Array, cache: Cache, guess: Array) -> bool:
+    """The longest edge of the linkage tree against one of the shortest foreign distances: the answer where clusters nearly touch."""
+    length, near, n = cache.lengths[LENGTH], cache.lengths[NEAR], labels.shape[0]
+    u, a, b = 0, 0, -1
+    for m in range(n):
+        if length[m] > length[u]:
+            u = m
+        if near[m] < near[a]:
+            a = m
+    for m in range(n):
+        if labels[m] != labels[a] and (b < 0 or dist[a, m] < dist[a, b]):
+            b = m
+    if b < 0 or cache.nodes[UP, u] < 0:
+        return False
+    near[a] = dist[a, b]
+    guess[0], guess[1], guess[2], guess[3] = u, cache.nodes[UP, u], min(a, b), max(a, b)
+    return True
 
 
 @inlined
@@ -123,27 +152,34 @@ def _begin(
     side: int,
     found: Array,
 ) -> float:
-    """An upper bound of psi and its candidate, ``found[:5] = u, v, a, b, k``: the best of the last answers."""
+    """An upper bound of psi and its candidate, ``found[:5] = u, v, a, b, k``: the best of the last answers and one more guess."""
     last, edge = cache.last[side], found[5:]
-    best = math.inf
+    best, guesses = math.inf, N_LAST
     found[4] = -1
-    for i in range(N_LAST):
+    if cache.flags[side, MANY] == 1 and cache.flags[COUNTS_SIDE, LINKED] == 1:
+        guesses += _propose(dist, labels, cache, last[N_LAST])
+    # the one that looks cheapest first: the others are only compared with it
+    cheapest, least = 0, math.inf
+    if guesses > N_LAST:
+        for i in range(guesses):
+            u, v, a, b = last[i, 0], last[i, 1], last[i, 2], last[i, 3]
+            if u < 0 or labels[u] != labels[v] or labels[a] == labels[b]:
+                continue
+            value = oriented_cost(model, theta, dist, cache, side, u, v, a, b, least)
+            if value < least:
+                cheapest, least = i, value
+    for j in range(guesses):
+        i = (cheapest + j) % guesses
         u, v, a, b = last[i, 0], last[i, 1], last[i, 2], last[i, 3]
         if u < 0 or labels[u] != labels[v] or labels[a] == labels[b]:
             continue
-        if found[2] == a and found[3] == b and found[4] == labels[u]:
-            continue
         k = labels[u]
-        value = math.inf
-        if cache.nodes[START, k + 1] - cache.nodes[START, k] == 2:
-            value = bottleneck(model, theta, dist, cache, side, k, a, b, best, edge)
+        if found[2] == a and found[3] == b and found[4] == k:
+            continue
+        if j == 0:
+            value = exchange(model, theta, dist, labels, cache, side, k, a, b, best, edge)
         else:
-            # the former edge's cost is a guess of the bottleneck that is seldom too low
-            guess = min(oriented_cost(model, theta, dist, cache, side, u, v, a, b, math.inf) * ROOM, best)
-            value = bottleneck(model, theta, dist, cache, side, k, a, b, guess, edge)
-            while value > guess and guess < best:
-                guess = 1.5 * guess if 0.0 < guess < 10.0 * value else best
-                value = bottleneck(model, theta, dist, cache, side, k, a, b, min(guess, best), edge)
+            value = bottleneck(model, theta, dist, cache, side, k, a, b, best, edge)
         if take_smaller(value, k, a, b, best, found):
             best = value
     if found[4] >= 0:
@@ -159,7 +195,7 @@ def _begin(
                 a, b = x, y
     if k == n_clusters or a < 0:
         return math.inf
-    best = bottleneck(model, theta, dist, cache, side, k, a, b, math.inf, edge)
+    best = exchange(model, theta, dist, labels, cache, side, k, a, b, math.inf, edge)
     found[0], found[1], found[2], found[3], found[4] = edge[0], edge[1], a, b, k
     return best
 
@@ -182,7 +218,7 @@ def search(
     model, theta (M, d), dist (M, M), labels (M,), n_clusters
         The problem; ``labels`` are 0..K-1.
     cache : Cache
-        With the members of the clusters, the bounds of the nearest foreign distances and the weights as they are now.
+        With the members of the clusters and the weights as they are now.
     side : int
         Which weights.
     found : ndarray of int, shape (7,)
@@ -193,14 +229,6 @@ def search(
     float
         psi; infinite where there is no alternative (K = 1 or K = M).
     """
-    trees = cache.trees[side]
-    if cache.flags[side, VALID] == 0:
-        _fit_trees(dist, labels, n_clusters, cache, side)
-    n = labels.shape[0]
-    for m in range(n):
-        trees[NEXT, m] = trees[LINK, m]
-    for k in range(n_clusters):
-        trees[RENEWED, k] = 0
     for i in range(7):
         found[i] = -1
     best = _begin(model, theta, dist, labels, n_clusters, cache, side, found)
@@ -210,15 +238,23 @@ def search(
         best = first_finite(model, theta, dist, labels, n_clusters, cache, side, found)
         if best == math.inf:
             return best
-    _fit_spreads(model, theta, cache, side, best)
-    for m in range(n):
-        trees[LINK, m] = trees[NEXT, m]
-    for k in range(n_clusters):
-        trees[RENEWED, k] = 0
-    best = scan(model, theta, dist, labels, n_clusters, cache, side, best, found)
-    best = scan_shared(model, theta, dist, labels, cache, side, best, found)
-    for m in range(n):
-        trees[LINK, m] = trees[NEXT, m]
+    changed = _fit_spreads(model, theta, cache, side, best)
+    if cache.flags[side, FILLED] == 0:
+        fill_near(dist, labels, cache, side)
+        fill_attachments(model, dist, labels, cache, side)
+        cache.flags[side, FILLED] = 1
+    elif changed:
+        fill_near(dist, labels, cache, side)
+    fit_classes(dist, labels, cache, side)
+    many = cache.flags[side, MANY] == 1
+    best = start_with_attachments(model, theta, dist, labels, cache, side, best, found)
+    best = scan_attachments(model, theta, dist, labels, cache, side, best, found)
+    if many:
+        mend_trees(dist, labels, n_clusters, cache, side)
+    best = scan_trees(model, theta, dist, labels, n_clusters, cache, side, best, found)
+    if many:
+        best = scan_alternatives(model, theta, dist, labels, n_clusters, cache, side, best, found)
+    cache.levels[ABOUT + side] = 1.05 * best
     last = cache.last[side]
     if last[0, 0] != found[0] or last[0, 1] != found[1] or last[0, 2] != found[2] or last[0, 3] != found[3]:
         remember(cache, side, found)
@@ -268,10 +304,18 @@ def psi_at(
     lam, kl : ndarray, shape (M, d) and (M,)
         The rows of the witness become ``lambda*`` and its divergences; in ``lam`` they must be the estimates before.
     """
+    if cache.flags[side, VALID] == 0:
+        fit_trees(dist, labels, n_clusters, cache, side)
+    elif m >= 0:
+        move_edges(dist, labels, cache, side, m)
     if m >= 0:
         set_weight(model, theta, cache, side, m, weights[m])
+        if cache.flags[side, FILLED] == 1:
+            lower_near(dist, labels, cache, side, m)
+            move_attachments(model, dist, labels, cache, side, m)
     else:
         set_weights(model, theta, cache, side, weights)
+        cache.flags[side, FILLED] = 0
     found = cache.answer
     value = search(model, theta, dist, labels, n_clusters, cache, side, found)
     if found[4] < 0:
@@ -342,12 +386,12 @@ def psi_kernel(
     """
     cache = new_cache(theta.shape[0], theta.shape[1], calls)
     list_members(labels, n_clusters, cache.nodes)
-    fill_near(dist, labels, cache.lengths[NEAR])
+    fill_nearest(dist, labels, cache.lengths[NEAR])
     return free_psi(model, theta, dist, weights, labels, n_clusters, cache, lam, kl, found)
 
 
 @lean
-def fill_near(dist: Array, labels: Array, near: Array) -> None:
+def fill_nearest(dist: Array, labels: Array, near: Array) -> None:
     """The distance of each arm from the nearest one of another cluster."""
     n = labels.shape[0]
     for a in range(n):

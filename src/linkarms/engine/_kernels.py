@@ -145,10 +145,10 @@ def _ask(model: Model, state: State, plan: Plan, task: int, level: float) -> int
 
 
 @inlined
-def _find_partition(state: State, plan: Plan, cache: Cache, m: int) -> None:
+def _find_partition(model: Model, state: State, plan: Plan, cache: Cache, m: int) -> None:
     """Tree and partition after a sample of arm ``m``; from scratch if nothing is known."""
     if cache.flags[COUNTS_SIDE, LINKED] == 1:
-        status = update_tree(state.dist, state.labels, plan.codes[2], cache.nodes, cache.lengths, m)
+        status = update_tree(model, state.dist, state.labels, plan.codes[2], cache, m)
     else:
         state.info[READY] = 1
         for j in range(state.counts.shape[0]):
@@ -234,7 +234,7 @@ def _refresh(model: Model, state: State, plan: Plan, cache: Cache) -> None:
         _stay(state, m)
     for i in range(4):
         state.info[WITNESS + i] = -1
-    _find_partition(state, plan, cache, 0)
+    _find_partition(model, state, plan, cache, 0)
     _weigh_evidence(model, state, plan, cache, 0)
 
 
@@ -256,7 +256,7 @@ def _observe(model: Model, state: State, plan: Plan, cache: Cache, m: int, stati
     for i in range(statistic.shape[0]):
         state.means[m, i] += (statistic[i] - state.means[m, i]) / state.counts[m]
     _bring_arm_up_to_date(model, state, plan, m)
-    _find_partition(state, plan, cache, m)
+    _find_partition(model, state, plan, cache, m)
     if plan.codes[0] == EBC:
         ebc_step(model, state, cache, plan.numbers[0], plan.codes[2])
     _weigh_evidence(model, state, plan, cache, m)

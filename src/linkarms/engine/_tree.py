@@ -9,12 +9,22 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from linkarms._jit import Array, kernel, lean
-from linkarms.alternatives._cache import DIRTY, LENGTH, NEAR, ORDER, PARENT, SPAN, UP
-from linkarms.alternatives._search import fill_near, list_members
+from linkarms.alternatives._attach import regroup
+from linkarms.alternatives._cache import (
+    COUNTS_SIDE,
+    DIRTY,
+    LENGTH,
+    NEAR,
+    ORDER,
+    PARENT,
+    SPAN,
+    UP,
+    Cache,
+)
+from linkarms.alternatives._search import fill_nearest, list_members
 from linkarms.engine._spanning import respan
+from linkarms.families._model import Model
 from linkarms.linkage import TIE, cut_tree, minimum_spanning_tree
 
 #: What `update_tree` answers.
@@ -50,7 +60,7 @@ def make_tree(dist: Array, labels: Array, n_clusters: int, nodes: Array, lengths
     """Tree, partition and nearest foreign distances from scratch."""
     nodes[DIRTY, labels.shape[0]] = 0
     ambiguous = _fill_tree(dist, n_clusters, labels, nodes, lengths)
-    fill_near(dist, labels, lengths[NEAR])
+    fill_nearest(dist, labels, lengths[NEAR])
     return AMBIGUOUS_CUT if ambiguous else CHANGED
 
 
@@ -69,7 +79,7 @@ def _mark_dirty(nodes: Array, n: int, m: int) -> None:
 
 
 @lean
-def update_tree(dist: Array, labels: Array, n_clusters: int, nodes: Array, lengths: Array, m: int) -> int:
+def update_tree(model: Model, dist: Array, labels: Array, n_clusters: int, cache: Cache, m: int) -> int:
     """Bring tree and partition up to date after the distances of arm ``m`` have changed.
 
     Returns
@@ -77,7 +87,7 @@ def update_tree(dist: Array, labels: Array, n_clusters: int, nodes: Array, lengt
     int
         `SAME` if tree and partition are what they were; else `CHANGED`, or `AMBIGUOUS_CUT` if the cut goes through equal edges.
     """
-    n = labels.shape[0]
+    n, nodes, lengths = labels.shape[0], cache.nodes, cache.lengths
     longest, shortest, own = 0.0, math.inf, math.inf
     for j in range(n):
         up = nodes[UP, j]
@@ -110,12 +120,12 @@ def update_tree(dist: Array, labels: Array, n_clusters: int, nodes: Array, lengt
         shortest = min(shortest, lengths[NEAR, a])
     else:
         return SAME
-    return _link_again(dist, labels, n_clusters, nodes, lengths)
+    return _link_again(model, dist, labels, n_clusters, cache)
 
 
 @kernel
-def _link_again(dist: Array, labels: Array, n_clusters: int, nodes: Array, lengths: Array) -> int:
-    before = labels.copy()
+def _link_again(model: Model, dist: Array, labels: Array, n_clusters: int, cache: Cache) -> int:
+    before, nodes, lengths = labels.copy(), cache.nodes, cache.lengths
     n = labels.shape[0]
     if n > FEW and nodes[DIRTY, n] <= MOST_DIRTY:
         respan(dist, nodes[DIRTY], nodes[DIRTY, n], nodes[ORDER], nodes[PARENT], lengths[SPAN])
@@ -123,32 +133,5 @@ def _link_again(dist: Array, labels: Array, n_clusters: int, nodes: Array, lengt
     else:
         ambiguous = _fill_tree(dist, n_clusters, labels, nodes, lengths)
     nodes[DIRTY, n] = 0
-    separate(dist, before, labels, n_clusters, lengths[NEAR])
+    regroup(model, dist, before, labels, n_clusters, cache, COUNTS_SIDE, lengths[NEAR])
     return AMBIGUOUS_CUT if ambiguous else CHANGED
-
-
-@kernel
-def separate(dist: Array, before: Array, labels: Array, n_clusters: int, near: Array) -> None:
-    """Lower the bounds of the nearest foreign distances by the pairs that were in one cluster before and are in two now."""
-    n = labels.shape[0]
-    size = np.zeros(n_clusters, dtype=np.int64)
-    for k in range(n_clusters):
-        size[:] = 0
-        for m in range(n):
-            if before[m] == k:
-                size[labels[m]] += 1
-        main = 0
-        parts = 0
-        for j in range(n_clusters):
-            parts += 1 if size[j] > 0 else 0
-            if size[j] > size[main]:
-                main = j
-        if parts < 2:
-            continue
-        for y in range(n):
-            if before[y] != k or labels[y] == main:
-                continue
-            for z in range(n):
-                if before[z] == k and labels[z] != labels[y]:
-                    near[y] = min(near[y], dist[y, z])
-                    near[z] = min(near[z], dist[y, z])

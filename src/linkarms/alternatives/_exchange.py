@@ -1,0 +1,72 @@
+"""One candidate far from its bound: the bottleneck of a cluster by exchanging edges of its tree."""
+
+from __future__ import annotations
+
+import math
+
+from linkarms._jit import Array, flat, lean
+from linkarms.alternatives._cache import LINK, MEMBERS, PART, START, Cache
+from linkarms.alternatives._parts import bottleneck, is_dear, join_parts, oriented_cost, precedes
+from linkarms.alternatives._trees import below, hang, order_tree
+from linkarms.families._model import Model
+
+__all__ = ["exchange"]
+
+#: How many edges are exchanged at most.
+_SWAPS = 20
+
+
+@flat
+def _comes_later(u: int, v: int, x: int, y: int) -> bool:
+    return precedes(min(x, y), max(x, y), min(u, v), max(u, v))
+
+
+@lean
+def exchange(
+    model: Model,
+    theta: Array,
+    dist: Array,
+    labels: Array,
+    cache: Cache,
+    side: int,
+    k: int,
+    a: int,
+    b: int,
+    best: float,
+    edge: Array,
+) -> float:
+    """`bottleneck` up to ``best``, which may be far above it.
+
+    The cheapest edge of the tree is exchanged for the dearest across the same cut, until it is that itself.
+    """
+    first, end, trees = cache.nodes[START, k], cache.nodes[START, k + 1], cache.trees[side]
+    if end - first == 2:
+        return bottleneck(model, theta, dist, cache, side, k, a, b, best, edge)
+    level = best
+    for _ in range(_SWAPS):
+        x, least = -1, math.inf
+        for i in range(first, end):
+            m = cache.nodes[MEMBERS, i]
+            up = trees[LINK, m]
+            if up < 0 or (x >= 0 and is_dear(dist, cache, side, m, up, a, b, least)):
+                continue
+            cost = oriented_cost(model, theta, dist, cache, side, m, up, a, b, best)
+            # of equal ones the last by index counts as the cheapest, as in `join_parts`
+            if x < 0 or cost < least or (cost == least and _comes_later(m, up, x, trees[LINK, x])):
+                x, least = m, cost
+        if not least < best:
+            break
+        for i in range(first, end):
+            m = cache.nodes[MEMBERS, i]
+            trees[PART, m] = 1 if below(trees, x, m) else 0
+        value = join_parts(model, theta, dist, cache, side, k, 2, a, b, best, edge)
+        z, w, up = edge[0], edge[1], trees[LINK, x]
+        if value <= best and z == min(x, up) and w == max(x, up):
+            return value
+        level = min(value, best)
+        if value > best or z in (a, b) or w in (a, b) or x in (a, b) or up in (a, b):
+            break
+        trees[LINK, x] = -1
+        hang(trees[LINK], w if trees[PART, w] == 1 else z, z if trees[PART, w] == 1 else w)
+        order_tree(dist, labels, cache, side, k)
+    return bottleneck(model, theta, dist, cache, side, k, a, b, level, edge)
