@@ -49,6 +49,21 @@ def test_yardsticks_agree_with_the_engine(tracks, name, rule, yardstick):
     check_evidence(yardstick, evidence, track.evidence[-50:])
 
 
+def test_what_the_two_steps_in_numpy_keep(tracks):
+    """(a) makes its pairs anew for every sample, (a') as often as the partition changes."""
+    track = tracks["synthetic1", "ebc-h"]
+    made = {}
+    for name in ("plain_numpy", "numpy"):
+        step = _step.YARDSTICKS[name](track.setting, track.rule, track.start)
+        pairs = []  # held, so that no two have the same id
+        for m, statistic in zip(track.arms.tolist(), track.statistics, strict=True):
+            step.observe(m, statistic)
+            pairs.append(step.pairs)
+        made[name] = len(set(map(id, pairs)))
+    assert made["plain_numpy"] == STEPS
+    assert made["numpy"] < STEPS / 10
+
+
 def test_a_recorded_step_is_psi_of_the_counts(tracks):
     track = tracks["a cluster of three", "ebc-h"]
     counts, sums = track.start.counts.copy(), track.start.means * track.start.counts[:, None]
@@ -154,8 +169,10 @@ def test_instances_of_the_growth_curve():
 SPREAD = {"median", "low", "high"}
 STEP = {"problem", "family", "arms", "clusters", "features", "rule", "costs_a_step", "state_bytes"} | {
     "microseconds",
+    "plain_numpy_microseconds",
     "numpy_microseconds",
     "loop_microseconds",
+    "plain_numpy_over_linkarms",
     "numpy_over_linkarms",
     "loop_over_linkarms",
     "over_ebc_h",
@@ -201,7 +218,9 @@ def test_the_command_prints_json(small, capsys, tmp_path):
         gaussian = row["problem"] != "synthetic2"
         for key in STEP:
             if key.endswith(("microseconds", "over_linkarms", "over_ebc_h")):
-                assert (row[key] is not None) == (gaussian or not key.startswith(("numpy", "loop")))
+                assert (row[key] is not None) == (
+                    gaussian or not key.startswith(("plain_numpy", "numpy", "loop"))
+                )
                 assert row[key] is None or set(row[key]) == SPREAD
         assert row["microseconds"]["low"] <= row["microseconds"]["median"] <= row["microseconds"]["high"]
         assert row["state_bytes"] > 0
@@ -219,6 +238,8 @@ def test_the_command_prints_tables(small, capsys):
     assert code in (0, 1)
     for words in (
         "(a) / linkarms",
+        "(a') / linkarms",
+        "(a) NumPy from scratch",
         "ANOTHER MACHINE",
         "badly separated",
         "import linkarms",
@@ -268,7 +289,7 @@ def reported(target, factor):
     """A section in which every figure is ``factor`` times the target's limit."""
     x = {"median": float(target.limit * factor)}
     if target.section == "step":
-        keys = ("numpy_over_linkarms", "loop_over_linkarms", "over_ebc_h", "microseconds")
+        keys = ("plain_numpy_over_linkarms", "loop_over_linkarms", "over_ebc_h", "microseconds")
         problems = ("scaling(4)", "scaling(20)", "synthetic2")
         return {
             "rows": [
