@@ -157,7 +157,7 @@ def _growth(section: dict[str, Any], kind: str) -> Table:
             continue
         size = (str(r["arms"]), str(r["clusters"]))
         if r["given_up"]:
-            rows.append((*size, "given up", "-", "-", "-", "-", "-"))
+            rows.append((*size, "given up", "-", "-", "-", "-", "-", "-"))
         else:
             rows.append(
                 (
@@ -167,7 +167,9 @@ def _growth(section: dict[str, Any], kind: str) -> Table:
                     _spread(r["over_row"]),
                     _number(r["costs_a_step"]),
                     _megabytes(r["state_bytes"]),
-                    f"{r['rounds_with_wrong_clusters']} of {section['rounds']}",
+                    _covered(r),
+                    # (older reports have one run of each size, looked at after each round)
+                    f"{r.get('ends_with_wrong_clusters', r['rounds_with_wrong_clusters'])} of {r.get('ends', section['rounds'])}",
                 )
             )
     return Table(
@@ -180,12 +182,30 @@ def _growth(section: dict[str, Any], kind: str) -> Table:
             "step / (c)",
             "costs a step",
             "state, MB",
-            "rounds that end wrong",
+            "runs x steps",
+            "wrong at the end",
         ),
         rows,
-        f"{section['rounds']} rounds, all sizes in turn (M = 5000 alone), after {section['warm_up_samples_of_each_arm']} samples of each "
-        f"arm on average. Given up: the warm-up of this size or a smaller one took more than {_number(section['patience_seconds'])} s.",
+        f"{section['rounds']} rounds, all sizes in turn (M = 5000 alone), {_stretch(section, kind)}. Given up: the warm-up of this size "
+        f"or a smaller one took more than {_number(section['patience_seconds'])} s.",
     )
+
+
+def _covered(row: dict[str, Any]) -> str:
+    """Runs and the steps that were timed of each."""
+    return f"{row['runs']} x {_number(row['steps'] / row['runs'])}" if "runs" in row else "-"
+
+
+def _stretch(section: dict[str, Any], kind: str) -> str:
+    """Which part of a run was timed, in words."""
+    start, end = section["warm_up_samples_of_each_arm"], section.get("end_samples_of_each_arm")
+    if end is None:
+        return f"after {start} samples of each arm on average"
+    words = f"from {start} to {end} samples of each arm on average"
+    for r in section["rows"]:
+        if r["kind"] == kind and r.get("to_samples_of_each_arm", end) < 0.95 * end:
+            words += f"; M = {r['arms']} only to {_number(r['to_samples_of_each_arm'])}"
+    return words
 
 
 def _startup(section: dict[str, Any]) -> Table:
