@@ -8,7 +8,7 @@ from benchmarks import page
 
 import linkarms as la
 from linkarms import bench
-from linkarms.bench import _growth, _ours, _settings, _startup, _step
+from linkarms.bench import _growth, _ours, _settings, _startup, _step, _stretch
 from linkarms.bench._clock import interleave, ratio, spread
 from linkarms.bench._ours import Ours, Samples
 from linkarms.bench._pairs import partition
@@ -47,6 +47,21 @@ def test_yardsticks_agree_with_the_engine(tracks, name, rule, yardstick):
     evidence, chosen = np.empty(50), np.empty(50, dtype=np.int64)
     built.run(track.arms[-50:], track.statistics[-50:], evidence, chosen)
     check_evidence(yardstick, evidence, track.evidence[-50:])
+
+
+def test_what_the_two_steps_in_numpy_keep(tracks):
+    """(a) makes its pairs anew for every sample, (a') as often as the partition changes."""
+    track = tracks["synthetic1", "ebc-h"]
+    made = {}
+    for name in ("plain_numpy", "numpy"):
+        step = _step.YARDSTICKS[name](track.setting, track.rule, track.start)
+        pairs = []  # held, so that no two have the same id
+        for m, statistic in zip(track.arms.tolist(), track.statistics, strict=True):
+            step.observe(m, statistic)
+            pairs.append(step.pairs)
+        made[name] = len(set(map(id, pairs)))
+    assert made["plain_numpy"] == STEPS
+    assert made["numpy"] < STEPS / 10
 
 
 def test_a_recorded_step_is_psi_of_the_counts(tracks):
@@ -154,8 +169,10 @@ def test_instances_of_the_growth_curve():
 SPREAD = {"median", "low", "high"}
 STEP = {"problem", "family", "arms", "clusters", "features", "rule", "costs_a_step", "state_bytes"} | {
     "microseconds",
+    "plain_numpy_microseconds",
     "numpy_microseconds",
     "loop_microseconds",
+    "plain_numpy_over_linkarms",
     "numpy_over_linkarms",
     "loop_over_linkarms",
     "over_ebc_h",
@@ -167,6 +184,13 @@ GROWTH = {"kind", "arms", "clusters", "features", "given_up", "steps_a_round", "
     "costs_a_step",
     "state_bytes",
     "rounds_with_wrong_clusters",
+    "from_samples_of_each_arm",
+    "to_samples_of_each_arm",
+    "runs",
+    "steps",
+    "mean_microseconds",
+    "ends",
+    "ends_with_wrong_clusters",
 }
 TARGET = {"name", "what", "limit", "at_least", "unit", "figure", "met"}
 
@@ -177,7 +201,8 @@ def small(monkeypatch):
     monkeypatch.setitem(_step._SIZE, True, (3, 100))
     monkeypatch.setitem(_growth._ARMS, True, ((10, 20),))
     monkeypatch.setitem(_growth._ROUNDS, True, 2)
-    monkeypatch.setattr(_growth, "_MOST", 20)
+    monkeypatch.setattr(_growth, "_NEW_RUNS", 10)
+    monkeypatch.setattr(_stretch, "_MOST_RUNS", 3)
     monkeypatch.setitem(_growth._PATIENCE, True, 300.0)
     monkeypatch.setitem(_startup._IMPORTS, True, 1)
 
@@ -201,7 +226,9 @@ def test_the_command_prints_json(small, capsys, tmp_path):
         gaussian = row["problem"] != "synthetic2"
         for key in STEP:
             if key.endswith(("microseconds", "over_linkarms", "over_ebc_h")):
-                assert (row[key] is not None) == (gaussian or not key.startswith(("numpy", "loop")))
+                assert (row[key] is not None) == (
+                    gaussian or not key.startswith(("plain_numpy", "numpy", "loop"))
+                )
                 assert row[key] is None or set(row[key]) == SPREAD
         assert row["microseconds"]["low"] <= row["microseconds"]["median"] <= row["microseconds"]["high"]
         assert row["state_bytes"] > 0
@@ -219,6 +246,8 @@ def test_the_command_prints_tables(small, capsys):
     assert code in (0, 1)
     for words in (
         "(a) / linkarms",
+        "(a') / linkarms",
+        "(a) NumPy from scratch",
         "ANOTHER MACHINE",
         "badly separated",
         "import linkarms",
@@ -238,6 +267,13 @@ def test_growth_has_all_fields_and_gives_up(small, monkeypatch):
         ("badly", 20),
     ]
     assert all(set(row) == GROWTH and not row["given_up"] for row in section["rows"])
+    for row in section["rows"]:
+        assert (row["from_samples_of_each_arm"], row["to_samples_of_each_arm"]) == (3, 5.0)
+        assert (row["runs"], row["steps"]) == ((6, 6 * 20) if row["arms"] == 10 else (1, 40))
+        assert row["steps_a_round"] == row["steps"] / 2
+        assert row["ends"] == (6 if row["arms"] == 10 else 2)
+        assert row["rounds_with_wrong_clusters"] <= row["ends_with_wrong_clusters"] <= row["ends"]
+        assert row["mean_microseconds"] > 0.0
     monkeypatch.setitem(_growth._PATIENCE, True, 0.0)
     report = bench.run("growth", quick=True, seed=1)
     assert all(row["given_up"] for row in report["growth"]["rows"])
@@ -245,6 +281,51 @@ def test_growth_has_all_fields_and_gives_up(small, monkeypatch):
     assert [t["figure"] for t in report["targets"]] == [None] * 6
     assert not any(t["met"] for t in report["targets"])
     assert "given up" in page.markdown(report)
+
+
+@pytest.mark.parametrize("rounds", [1, 3, 7])
+def test_rounds_of_one_run_stay_within_the_stretch(rounds):
+    setting = _settings.clusters(10, "badly", 2)
+    run = _stretch.warm_up(setting, 2, 300.0)
+    assert run.t == 30
+    stretch = _stretch.OneRun(setting, run, 300.0, rounds)
+    for _ in range(rounds):
+        assert stretch.advance() > 0.0
+    assert 50 - rounds < run.t <= 50
+    assert stretch.as_dict()["to_samples_of_each_arm"] == run.t / 10
+
+
+def test_a_new_run_goes_through_the_steps_of_its_seed(monkeypatch):
+    """Each starts where the one before it did, with samples of its own, and in as many calls as it likes."""
+    setting = _settings.clusters(10, "badly", 2)
+    monkeypatch.setattr(_stretch, "_CALL", 7)
+    ends = []
+    monkeypatch.setattr(setting.problem, "is_correct", lambda labels: ends.append(labels.copy()) or True)
+    stretch = _stretch.NewRuns(setting, _stretch.warm_up(setting, 2, 300.0), 300.0, 2, 1e-9)
+    assert stretch.runs_a_round == 1
+    stretch.advance()
+    stretch.advance()
+    for seed, labels in zip((3, 4), ends, strict=True):
+        run = Ours(setting, _stretch.RULE, seed)
+        run.advance(50)
+        np.testing.assert_array_equal(run.engine.state.labels, labels)
+
+
+def test_a_run_that_takes_too_long_is_left_where_it_is(monkeypatch):
+    setting = _settings.clusters(20, "badly", 2)
+    monkeypatch.setattr(_stretch, "_CALL", 10)
+    assert _stretch.warm_up(setting, 2, 0.0) is None
+    for make, last in ((_stretch.NewRuns, (2, 1e-9)), (_stretch.OneRun, (2,))):
+        stretch = make(setting, _stretch.warm_up(setting, 2, 300.0), 0.0, *last)
+        stretch.advance()
+        assert (stretch.steps, stretch.as_dict()["to_samples_of_each_arm"]) == (10, 3.5)
+
+
+def test_a_table_says_which_sizes_fell_short(small):
+    report = bench.run("growth", quick=True, seed=1)
+    assert "from 3 to 5 samples of each arm on average. Given up" in page.markdown(report)
+    report["growth"]["rows"][1]["to_samples_of_each_arm"] = 3.25
+    assert "on average; M = 20 only to 3.25. Given up" in page.markdown(report)
 
 
 def test_startup_runs_in_processes_of_its_own(small):
@@ -268,7 +349,7 @@ def reported(target, factor):
     """A section in which every figure is ``factor`` times the target's limit."""
     x = {"median": float(target.limit * factor)}
     if target.section == "step":
-        keys = ("numpy_over_linkarms", "loop_over_linkarms", "over_ebc_h", "microseconds")
+        keys = ("plain_numpy_over_linkarms", "loop_over_linkarms", "over_ebc_h", "microseconds")
         problems = ("scaling(4)", "scaling(20)", "synthetic2")
         return {
             "rows": [

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkarms._answer import make_result
 from linkarms._dump import damage_named, dumped_families, dumped_rule, read_dump, write_dump
 from linkarms._samples import check_samples, sufficient_statistics
 from linkarms._validate import check_delta, check_integer, check_n_clusters
@@ -15,7 +16,7 @@ from linkarms.engine import Engine
 from linkarms.errors import InvalidInput, UnknownArm
 from linkarms.families import ArmFamilies, FamilyLike, resolve
 from linkarms.problem import arm_names
-from linkarms.result import Result, Witness
+from linkarms.result import Result
 from linkarms.sampling import SamplingRule, resolve_sampling, sampling_from_dict
 from linkarms.state import copy_state
 from linkarms.stopping import StoppingRule, resolve_stopping, stopping_from_dict
@@ -276,58 +277,13 @@ class BanditClusterer:
 
     def result(self) -> Result:
         """The clusters as they are known now; `Result.stopped` and `Result.reason` say whether the promise holds."""
-        engine, state = self._engine, self._engine.state
-        sampled = state.counts > 0
-        parameters: NDArray[np.float64] = state.theta.copy()
-        if not sampled.all():
-            parameters = np.ma.masked_array(
-                parameters, mask=np.repeat(~sampled[:, None], self.n_features, axis=1)
-            )
-        if engine.trivial:
-            labels = np.zeros(len(self.arms), np.int64) if self.n_clusters == 1 else np.arange(len(self.arms))
-        else:
-            labels = state.labels.copy() if engine.ready else np.full(len(self.arms), -1)
-        indices = engine.witness if engine.ready and not engine.trivial else None
-        witness = None
-        if indices is not None:
-            u, v, a, b = (self.arms[i] for i in indices)
-            witness = Witness((u, v), (a, b))
-        return Result(
-            labels=labels.astype(np.int64),
-            arms=self.arms,
-            stopped=self._stopped,
-            delta=self.delta,
-            samples=self.n_samples,
-            pulls=state.counts.copy(),
-            parameters=parameters,
-            evidence=engine.evidence(),
-            threshold=engine.threshold(),
-            witness=witness,
-            reason=self._reason(),
-            ambiguous=engine.ambiguous,
-        )
+        return make_result(self._engine, self.arms, self.delta, self._stopped, self._ending())
 
-    def _reason(self) -> str:
-        engine = self._engine
-        if engine.trivial:
-            return f"{len(self.arms)} arms have only one partition into {self.n_clusters} clusters: no samples were needed"
-        if self._stopped:
-            return f"stopped: {engine.stopping.promise(self.delta)}"
-        missing = [name for name, n in zip(self.arms, engine.state.counts, strict=True) if n == 0]
-        if self._closed is not None:
-            start = f"no promise: {self._closed}"
-        elif self.done:
-            start = f"no promise: max_samples={self.max_samples} is used up"
-        else:
-            start = "no promise yet: still running"
-        if missing:
-            return f"{start}; {len(missing)} arm(s) have no sample, the first is {missing[0]!r}"
-        if engine.ambiguous:
-            return (
-                f"{start}; the estimates have equal edges at the cut, so that their partition is not unique"
-            )
-        why = engine.stopping.diagnose(engine.view())
-        return start if why is None else f"{start}; {why}"
+    def _ending(self) -> str | None:
+        """Why the run ended without a stop; None if it did not."""
+        if self._stopped or not self.done:
+            return None
+        return f"max_samples={self.max_samples} is used up" if self._closed is None else self._closed
 
     def dump(self) -> str:
         """The whole run as versioned plain JSON, from which `load` goes on exactly where it was."""

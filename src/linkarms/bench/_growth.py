@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 from linkarms.bench import _settings
 from linkarms.bench._clock import interleave, ratio, spread
-from linkarms.bench._ours import Ours
 from linkarms.bench._row import Rows
 from linkarms.bench._settings import Setting
+from linkarms.bench._stretch import END, RULE, START, NewRuns, OneRun, Stretch, warm_up
 
-__all__ = ["KINDS", "RULE", "measure_growth"]
+__all__ = ["KINDS", "measure_growth"]
 
 KINDS = ("well", "badly")
-RULE = "ebc-h"
-#: Samples of each arm, on average, before anything is timed. Each has one at least: forced exploration sees to it.
-WARM_UP = 3
 #: Sizes that are timed in turn; then those that are timed alone, because they need the memory.
 _ARMS = {True: ((10, 100, 1000),), False: ((10, 20, 50, 100, 200, 500, 1000, 2000), (5000,))}
+#: Up to so many arms, every round has new runs.
+_NEW_RUNS = 1000
 _ROUNDS = {True: 7, False: 11}
-#: Seconds that a round should take, and the most steps in it: more would see the badly separated clusters fall into place.
-_ROUND = {True: 0.05, False: 0.2}
-_MOST, _MOST_ROWS, _PROBE = 2000, 100_000, 20
+#: Seconds that a round should take at least, and after which a run is left where it is.
+_ROUND, _LONGEST = {True: 0.02, False: 0.1}, {True: 2.0, False: 20.0}
+_MOST_ROWS, _PROBE = 100_000, 20
 #: Seconds after which the warm-up of one size is given up, and with it all larger sizes.
 _PATIENCE = {True: 5.0, False: 300.0}
 
@@ -49,91 +47,75 @@ def measure_growth(quick: bool, seed: int, say: Callable[[float, str], None]) ->
     jobs = [(kind, sizes) for kind in KINDS for sizes in _ARMS[quick]]
     slow: set[str] = set()
     for i, (kind, sizes) in enumerate(jobs):
-        runs: list[_Run] = []
+        found: list[_Size] = []
         for j, n_arms in enumerate(sizes):
             say((i + j / (2 * len(sizes))) / len(jobs), f"growth: {kind} separated, {n_arms} arms")
             setting = _settings.clusters(n_arms, kind, seed)
-            if kind not in slow:
-                ours = Ours(setting, RULE, seed)
-                if _warm_up(ours, _PATIENCE[quick]):
-                    runs.append(_Run(kind, setting, ours, seed, _ROUND[quick]))
-                    continue
+            size = None if kind in slow else _prepare(kind, setting, quick, seed)
+            if size is None:
                 slow.add(kind)
-            rows.append(_describe(kind, setting) | {"given_up": True})
+                rows.append(_describe(kind, setting) | {"given_up": True})
+            else:
+                found.append(size)
         say((i + 0.5) / len(jobs), f"growth: {kind} separated, the sizes in turn")
-        rows += _take_turns(runs, _ROUNDS[quick])
+        rows += _take_turns(found, _ROUNDS[quick])
     rows.sort(key=lambda row: (KINDS.index(row["kind"]), row["arms"]))
     return {
         "rule": RULE,
-        "warm_up_samples_of_each_arm": WARM_UP,
+        "warm_up_samples_of_each_arm": START,
+        "end_samples_of_each_arm": END,
         "rounds": _ROUNDS[quick],
         "patience_seconds": _PATIENCE[quick],
+        "longest_seconds": _LONGEST[quick],
         "rows": rows,
     }
 
 
-class _Run:
-    """One size, warmed up: the engine and yardstick (c), and how much of each makes a round."""
+class _Size:
+    """One number of arms: the stretch and yardstick (c)."""
 
-    def __init__(self, kind: str, setting: Setting, ours: Ours, seed: int, seconds: float) -> None:
-        self.kind, self.setting, self.ours = kind, setting, ours
-        self.row = Rows(ours.engine.state.theta, seed)
-        self.steps = _fitting(ours.advance(_PROBE), seconds, _MOST)
-        self.n_rows = _fitting(self.row.advance(_PROBE), seconds, _MOST_ROWS)
-        self.before = ours.costs_evaluated
-        self.wrong = 0
-
-    def advance(self) -> float:
-        """A round of steps; whether the partition is right is looked up after the clock."""
-        nanoseconds = self.ours.advance(self.steps)
-        self.wrong += not self.setting.problem.is_correct(self.ours.engine.state.labels)
-        return nanoseconds
+    def __init__(self, kind: str, stretch: Stretch, row: Rows, seconds: float) -> None:
+        self.kind, self.stretch, self.row = kind, stretch, row
+        self.n_rows = min(max(int(1e9 * seconds / row.advance(_PROBE)), 1), _MOST_ROWS)
 
     def advance_rows(self) -> float:
         """A round of rows of distances."""
         return self.row.advance(self.n_rows)
 
 
-def _warm_up(ours: Ours, patience: float) -> bool:
-    """Give every arm its samples; False if that takes longer than ``patience`` seconds."""
-    n_arms = ours.samples.problem.n_arms
-    ours.advance(n_arms - 1)  # there is nothing to compute before every arm has one
-    begin = time.perf_counter()
-    while ours.t < WARM_UP * n_arms:
-        ours.advance(min(_PROBE, WARM_UP * n_arms - ours.t))  # few at a time: a kernel cannot be interrupted
-        if time.perf_counter() - begin > patience:
-            return False
-    return True
+def _prepare(kind: str, setting: Setting, quick: bool, seed: int) -> _Size | None:
+    """Warm up; None if that takes too long."""
+    first = warm_up(setting, seed, _PATIENCE[quick])
+    if first is None:
+        return None
+    row = Rows(first.engine.state.theta, seed)
+    stretch: Stretch
+    if setting.problem.n_arms <= _NEW_RUNS:
+        stretch = NewRuns(setting, first, _LONGEST[quick], seed, _ROUND[quick])
+    else:
+        stretch = OneRun(setting, first, _LONGEST[quick], _ROUNDS[quick])
+    return _Size(kind, stretch, row, _ROUND[quick])
 
 
-def _fitting(nanoseconds: float, seconds: float, most: int) -> int:
-    """How many steps fill a round."""
-    return min(max(int(1e9 * seconds / nanoseconds), 1), most)
-
-
-def _take_turns(runs: list[_Run], rounds: int) -> list[dict[str, Any]]:
+def _take_turns(sizes: list[_Size], rounds: int) -> list[dict[str, Any]]:
     contenders: dict[str, Callable[[], float]] = {}
-    for run in runs:
-        n_arms = run.setting.problem.n_arms
-        contenders[f"step {n_arms}"], contenders[f"row {n_arms}"] = run.advance, run.advance_rows
+    for size in sizes:
+        n_arms = size.stretch.n_arms
+        contenders[f"step {n_arms}"], contenders[f"row {n_arms}"] = size.stretch.advance, size.advance_rows
     times = interleave(contenders, rounds)
     rows = []
-    for run in runs:
-        n_arms = run.setting.problem.n_arms
+    for size in sizes:
+        n_arms = size.stretch.n_arms
         step, row = times[f"step {n_arms}"], times[f"row {n_arms}"]
-        costs = run.ours.costs_evaluated - run.before
         rows.append(
-            _describe(run.kind, run.setting)
+            _describe(size.kind, size.stretch.setting)
             | {
                 "given_up": False,
-                "steps_a_round": run.steps,
                 "microseconds": spread(step / 1e3),
                 "row_microseconds": spread(row / 1e3),
                 "over_row": ratio(step, row),
-                "costs_a_step": costs / (rounds * run.steps),
-                "state_bytes": run.ours.state_bytes,
-                "rounds_with_wrong_clusters": run.wrong,
             }
+            | size.stretch.as_dict()
         )
     return rows
 

@@ -1,7 +1,10 @@
 """Yardstick (a): the step in plain vectorised NumPy, with care, for Gaussian arms of unit variance.
 
-All pairs of pairs at once, no Python loop over them; index and scratch arrays are kept while the partition stands; operations work in
-place. With ``i_m = 1 / w_m``, ``p = theta_u - theta_v`` and ``q = theta_a - theta_b``::
+All pairs of pairs at once, no Python loop over them; operations work in place. From one sample to the next only numbers are kept that
+the sample of one arm leaves alone: counts, means, squared distances, the arms' parts of the threshold. The partition, the index arrays of
+its pairs and all costs are found anew; see `linkarms.bench._numpy_kept` for a step that keeps more.
+
+With ``i_m = 1 / w_m``, ``p = theta_u - theta_v`` and ``q = theta_a - theta_b``::
 
     four arms:    cost = (|q| - |p|)^2 / (2 (i_u + i_v + i_a + i_b))
     shared u = a: j = i_v + i_b;  s = sqrt(j (j + 4 i_u));  f = i_u + (j + s)/2;  c = i_u/f
@@ -22,15 +25,20 @@ from linkarms.bench._record import Start
 from linkarms.bench._settings import Setting
 from linkarms.sampling import resolve_sampling
 
-__all__ = ["NumpyStep"]
+__all__ = ["PlainNumpyStep"]
 
 Floats = NDArray[np.float64]
 _FLOOR = 1e-12
 _LOG_2PI = math.log(2.0 * math.pi)
 
 
-class NumpyStep:
+class PlainNumpyStep:
     """The state of a run and its step; see `linkarms.bench._record.Yardstick`."""
+
+    #: The pairs of the partition, once there is one.
+    pairs: Pairs
+    #: Every intra pair is known to be shorter than every inter pair.
+    ordered = False
 
     def __init__(self, setting: Setting, rule: str, start: Start) -> None:
         problem, stop = setting.problem, setting.stopping
@@ -48,8 +56,6 @@ class NumpyStep:
         self.inv = 1.0 / self.counts
         self.penalty = np.array([self._penalty(x) for x in self.counts.tolist()])
         self.base = float(self.penalty.sum())
-        self.labels = partition(self.squares, self.k)
-        self.pairs = Pairs(self.labels)
         self.difference, self.row, self.ones = np.empty((n, d)), np.empty(n), np.ones(d)
         self.mean_rows, self.theta_rows = list(self.means), list(self.theta)
 
@@ -101,17 +107,9 @@ class NumpyStep:
         return half * (math.log(count) - 2.0 * mass - _LOG_2PI + shift) + self.log_volume
 
     def _find_partition(self) -> None:
-        """It stands while every intra pair is shorter than every inter pair; else single linkage decides."""
+        """Single linkage, and the pairs of its clusters with their lengths."""
+        self.pairs = Pairs(partition(self.squares, self.k))
         self._lengths()
-        intra, inter = self.pairs.intra_length, self.pairs.inter_length
-        # argmax and a look-up: a third of the time of max()
-        self.ordered = bool(intra[intra.argmax()] < inter[inter.argmin()])
-        if self.ordered:
-            return
-        labels = partition(self.squares, self.k)
-        if not np.array_equal(labels, self.labels):
-            self.labels, self.pairs = labels, Pairs(labels)
-            self._lengths()
 
     def _lengths(self) -> None:
         # mode="clip": with "raise", take() would buffer its output

@@ -23,13 +23,13 @@ _NUMBERS, _MOST, _LEAST = 2_000_000, 1024, 16
 class Samples:
     """The arms' next samples, one random stream an arm: what an arm gives does not depend on when it is asked."""
 
-    def __init__(self, problem: Problem, seed: int) -> None:
+    def __init__(self, problem: Problem, seed: int, ahead: int | None = None) -> None:
         self.problem = problem
         n_arms, d = problem.parameters.shape
         self.rngs = [
             np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(m,))) for m in range(n_arms)
         ]
-        self.block = max(_LEAST, min(_MOST, _NUMBERS // (n_arms * d)))
+        self.block = max(_LEAST, min(_MOST if ahead is None else ahead, _NUMBERS // (n_arms * d)))
         self.values = np.empty((n_arms, self.block, d))
         self.used = np.full(n_arms, self.block, dtype=np.int64)
 
@@ -63,14 +63,16 @@ class Ours:
         ``"ebc"`` or ``"ebc-h"``.
     seed : int
         Fixes the samples and EBC's first weights.
+    ahead : int, optional
+        The most samples of an arm to draw ahead; fewer for a short run.
     """
 
-    def __init__(self, setting: Setting, rule: str, seed: int) -> None:
+    def __init__(self, setting: Setting, rule: str, seed: int, ahead: int | None = None) -> None:
         problem = setting.problem
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(problem.n_arms,)))
         sampling = resolve_sampling(rule)
         self.engine = Engine(problem.arm_families, problem.n_clusters, sampling, setting.stopping, 0.1, rng)
-        self.samples = Samples(problem, seed)
+        self.samples = Samples(problem, seed, ahead)
         # no level can be reached, so that the run goes on
         self._trials = Trials(
             self.samples.values,

@@ -1,4 +1,4 @@
-"""The time of one step on the paper's run-time problem, beside yardsticks (a) and (b), and on exponential arms."""
+"""The time of one step on the paper's run-time problem, beside yardsticks (a), (a') and (b), and on exponential arms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from linkarms.bench import _settings
 from linkarms.bench._clock import interleave, ratio, spread
 from linkarms.bench._loop import LoopStep
-from linkarms.bench._numpy import NumpyStep
+from linkarms.bench._numpy import PlainNumpyStep
+from linkarms.bench._numpy_kept import NumpyStep
 from linkarms.bench._ours import Ours
 from linkarms.bench._published import published
 from linkarms.bench._record import Trajectory, Yardstick, check, check_evidence, record
@@ -22,7 +23,12 @@ from linkarms.errors import LinkarmsError
 __all__ = ["CHECKED", "RULES", "YARDSTICKS", "measure_step"]
 
 RULES = ("ebc-h", "ebc")
-YARDSTICKS: dict[str, Callable[[Setting, str, Any], Yardstick]] = {"numpy": NumpyStep, "loop": LoopStep}
+#: (a), (a') and (b), by the names that their figures have in a report.
+YARDSTICKS: dict[str, Callable[[Setting, str, Any], Yardstick]] = {
+    "plain_numpy": PlainNumpyStep,
+    "numpy": NumpyStep,
+    "loop": LoopStep,
+}
 #: Samples of each arm, on average, before anything is checked or timed.
 WARM_UP = 50
 #: Steps along which a yardstick has to agree with the engine before it is timed.

@@ -86,12 +86,12 @@ def _megabytes(kind: str) -> Callable[[Any], float | None]:
 TARGETS = (
     Target(
         "numpy",
-        "(a) NumPy over EBC-H, M = 20",
+        "(a) NumPy from scratch over EBC-H, M = 20",
         "step",
         200,
         True,
         "times",
-        _step("ebc-h", "numpy_over_linkarms"),
+        _step("ebc-h", "plain_numpy_over_linkarms"),
     ),
     Target(
         "loop",

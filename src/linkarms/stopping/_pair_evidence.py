@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numba import types
 from numba.extending import overload
 
@@ -37,9 +36,7 @@ from linkarms.alternatives._number import (
     C,
     N,
     W,
-    number_cost,
 )
-from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH
 from linkarms.alternatives._scalar import load_constraint
 from linkarms.families._evidence import scalar_log_evidence
 from linkarms.families._model import (
@@ -52,7 +49,6 @@ from linkarms.families._model import (
 )
 from linkarms.families._scalar import scalar_kl
 from linkarms.families._unknown import LOG_PREDICTIVE, MEAN_FROM, PREDICTED, SHARED, SQUARES
-from linkarms.families._vector import arm_reach
 from linkarms.state import SCALE, TINV, TLOW, TPEN, TW, State
 from linkarms.stopping._tables import MIX, evidence_kind, freshen, freshen_pairs
 
@@ -60,8 +56,8 @@ __all__ = [
     "GONE",
     "arm_evidence",
     "edge_evidence",
-    "fill_evidence_reach",
     "isotropic_evidence",
+    "load_number",
     "pair_evidence",
     "scalar_at",
     "shared_first",
@@ -72,13 +68,6 @@ def pair_evidence(model, state, grid, u, v, a, b, level, box, which) -> float:
     """The evidence against ``(u, v; a, b)``, or any value >= ``level`` that it is sure to reach. A shared arm is ``u = a``. Kernels
     only."""
     raise TypeError("pair_evidence is called from kernels only")
-
-
-def fill_evidence_reach(model, state, grid, level, reach) -> None:
-    """How far from its estimate each arm can be where its evidence is at most ``level`` above its minimum, by the ``c`` with which
-    arms are chosen, whose tables must be up to date. Kernels only.
-    """
-    raise TypeError("fill_evidence_reach is called from kernels only")
 
 
 @inlined
@@ -358,61 +347,6 @@ def _unknown(model, state, grid, u, v, a, b, level, box, which):
     return _own_variances(moments, u, v, a, b, q - p, paid, level, box, which)
 
 
-def _no_reach(model, state, grid, level, reach):
-    reach[:] = math.inf  # the evidence is not about the estimate: every candidate is looked at
-
-
-def _gaussian_reach(model, state, grid, level, reach):
-    inv = state.tables[TINV, state.blocker[SCALE]]
-    for m in range(reach.shape[0]):
-        reach[m] = math.sqrt(2.0 * level * inv[m])
-
-
-def _vector_reach(model, state, grid, level, reach):
-    w = state.tables[TW, state.blocker[SCALE]]
-    for m in range(reach.shape[0]):
-        reach[m] = arm_reach(model, m, state.theta[m], level / w[m])
-
-
-@kernel
-def _edge(box: Array, which: Array, level: float, scale: float, side: int) -> float:
-    """Where the cost of row 0 reaches ``level`` on one side of its minimiser, rounded outwards to a hundredth."""
-    start = box[0, THETA]
-    inner, outer, step = start, start, scale
-    for _ in range(1100):
-        outer = inner + side * step
-        if not box[0, W] * number_cost(box, which, 0, outer) < level:
-            break
-        inner, step = outer, 2.0 * step
-        if step > 1e300:
-            return side * math.inf  # it levels off below
-    for _ in range(60):
-        if abs(outer - inner) <= 0.01 * abs(outer - start):
-            break
-        x = 0.5 * (inner + outer)
-        if box[0, W] * number_cost(box, which, 0, x) < level:
-            inner = x
-        else:
-            outer = x
-    return outer
-
-
-def _scalar_reach(model, state, grid, level, reach):
-    j = state.blocker[SCALE]
-    box = np.empty(SCRATCH)
-    which = np.empty(INT_SCRATCH, dtype=np.int64)
-    for m in range(reach.shape[0]):
-        load_number(model, state, grid, j, m, 0, box, which)
-        theta = state.theta[m, 0]
-        scale = (
-            math.sqrt(state.tables[TINV, j, m] * state.tables[TW, j, m] / state.counts[m])
-            + 1e-12 * abs(theta)
-            + 1e-290
-        )
-        low, high = _edge(box, which, level, scale, -1), _edge(box, which, level, scale, 1)
-        reach[m] = max(theta - low, high - theta)
-
-
 _EVIDENCE = {
     IsotropicModel: _isotropic,
     CovarianceModel: _covariance,
@@ -420,20 +354,8 @@ _EVIDENCE = {
     UnknownModel: _unknown,
     VectorModel: _vector,
 }
-_REACH = {
-    IsotropicModel: _gaussian_reach,
-    CovarianceModel: _gaussian_reach,
-    ScalarModel: _scalar_reach,
-    UnknownModel: _no_reach,
-    VectorModel: _vector_reach,
-}
 
 
 @overload(pair_evidence, jit_options=KERNEL_OPTIONS)
 def _choose_evidence(model, state, grid, u, v, a, b, level, box, which):
     return _EVIDENCE.get(model.instance_class) if isinstance(model, types.NamedTuple) else None
-
-
-@overload(fill_evidence_reach, jit_options=KERNEL_OPTIONS)
-def _choose_reach(model, state, grid, level, reach):
-    return _REACH.get(model.instance_class) if isinstance(model, types.NamedTuple) else None

@@ -15,7 +15,8 @@ from linkarms._jit import Array, kernel
 from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH
 from linkarms.families._model import Model
 from linkarms.state import BLOCKER, SCALE, STATISTIC, TPEN, WITNESS, State
-from linkarms.stopping._pair_evidence import fill_evidence_reach, pair_evidence, shared_first
+from linkarms.stopping._evidence_reach import fill_evidence_reach
+from linkarms.stopping._pair_evidence import pair_evidence, shared_first
 from linkarms.stopping._tables import freshen
 
 __all__ = ["fill_clusters", "fill_overlap", "fill_statistic"]

@@ -1,0 +1,81 @@
+"""The answer of a run: what its engine knows, under the names of the arms, and what can be said for it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms.engine import Engine
+from linkarms.result import Result, Witness
+
+__all__ = ["make_result"]
+
+
+def make_result(
+    engine: Engine, arms: tuple[Hashable, ...], delta: float, stopped: bool, ending: str | None
+) -> Result:
+    """The clusters as an engine knows them now.
+
+    Parameters
+    ----------
+    engine : Engine
+        The run.
+    arms : tuple
+        Names of the arms.
+    delta : float
+        The promised error probability.
+    stopped : bool
+        The rule stopped, so that the promise holds.
+    ending : str or None
+        Why the run ended otherwise, if it did.
+    """
+    state, n_arms, k = engine.state, len(arms), engine.n_clusters
+    sampled = state.counts > 0
+    parameters: NDArray[np.float64] = state.theta.copy()
+    if not sampled.all():
+        parameters = np.ma.masked_array(
+            parameters, mask=np.repeat(~sampled[:, None], parameters.shape[1], axis=1)
+        )
+    if engine.trivial:
+        labels = np.zeros(n_arms, np.int64) if k == 1 else np.arange(n_arms)
+    else:
+        labels = state.labels.copy() if engine.ready else np.full(n_arms, -1)
+    indices = engine.witness if engine.ready and not engine.trivial else None
+    witness = None
+    if indices is not None:
+        u, v, a, b = (arms[i] for i in indices)
+        witness = Witness((u, v), (a, b))
+    return Result(
+        labels=labels.astype(np.int64),
+        arms=arms,
+        stopped=stopped,
+        delta=delta,
+        samples=int(state.counts.sum()),
+        pulls=state.counts.copy(),
+        parameters=parameters,
+        evidence=engine.evidence(),
+        threshold=engine.threshold(),
+        witness=witness,
+        reason=_reason(engine, arms, delta, stopped, ending),
+        ambiguous=engine.ambiguous,
+    )
+
+
+def _reason(
+    engine: Engine, arms: tuple[Hashable, ...], delta: float, stopped: bool, ending: str | None
+) -> str:
+    """Whether the promise holds, and why or why not."""
+    if engine.trivial:
+        return f"{len(arms)} arms have only one partition into {engine.n_clusters} clusters: no samples were needed"
+    if stopped:
+        return f"stopped: {engine.stopping.promise(delta)}"
+    missing = [name for name, n in zip(arms, engine.state.counts, strict=True) if n == 0]
+    start = "no promise yet: still running" if ending is None else f"no promise: {ending}"
+    if missing:
+        return f"{start}; {len(missing)} arm(s) have no sample, the first is {missing[0]!r}"
+    if engine.ambiguous:
+        return f"{start}; the estimates have equal edges at the cut, so that their partition is not unique"
+    why = engine.stopping.diagnose(engine.view())
+    return start if why is None else f"{start}; {why}"
