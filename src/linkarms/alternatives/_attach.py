@@ -175,7 +175,20 @@ def regroup(
         _fill_mates(cache, side, cache.nodes[UP])
     bounds = cache.near[side]
     size, part = np.zeros(n_clusters, dtype=np.int64), np.empty(n, dtype=np.int64)
+    # clusters that are as they were, or have only become part of another, are left alone
+    first, touched = np.full(n_clusters, -1, dtype=np.int64), np.zeros(n_clusters, dtype=np.int64)
+    for m in range(n):
+        k = before[m]
+        if first[k] < 0:
+            first[k] = labels[m]
+            touched[k] = 2
+        elif first[k] != labels[m]:
+            touched[k] = 1
+        elif touched[k] == 2:
+            touched[k] = 0
     for k in range(n_clusters):
+        if touched[k] == 0:
+            continue
         size[:] = 0
         arms = 0
         for m in range(n):

@@ -24,7 +24,7 @@ ORDER, PARENT, UP, MEMBERS, START, DIRTY, N_NODES = range(7)
 SPAN, LENGTH, NEAR, N_LENGTHS = range(4)
 # rows of Cache.trees, on each side
 LINK, CHILD, SIBLING, ENTER, LEAVE, ALT_U, ALT_V, MATE, REFERRED, CLASS = range(10)
-PART, STACK, REST, JOIN_U, JOIN_V, SIZE, CHOSEN, STUCK, FRONT_ARM, N_TREES = range(10, 20)
+PART, STACK, REST, JOIN_U, JOIN_V, SIZE, CHOSEN, STUCK, SAVED, N_TREES = range(10, 20)
 # rows of Cache.arms, on each side
 WEIGHT, SPREAD, LEAST, EDGE, FRONT, FRONT_SPREAD, JOIN, HIDE, GRADIENT, N_ARMS = range(10)
 # entries of Cache.flags, on each side; `LINKED`: whether nodes and lengths hold the present partition
@@ -62,7 +62,7 @@ class Cache(NamedTuple):
         By side: what the attachment costs against ``(u, b)`` at least.
     near : ndarray, shape (2, C + 1, M)
         By side and class of spread: lower bounds of each arm's distance from its nearest foreign arm of that class. In the last row the
-        largest spread of each class, negative for a class without arms.
+        largest spread of each class, negative for a class without arms, and that of all.
     flags : ndarray of int64, shape (2, 5)
         By side: whether the trees belong to the present partition; whether nodes and lengths do; whether attachments and near are
         those of the present weights; whether a cluster has more than two arms; pair costs evaluated so far.

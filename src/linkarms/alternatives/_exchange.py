@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from linkarms._jit import Array, flat, lean
-from linkarms.alternatives._cache import LINK, MEMBERS, PART, START, Cache
+from linkarms.alternatives._cache import LINK, MEMBERS, PART, SAVED, START, Cache
+from linkarms.alternatives._pair import has_closed_form
 from linkarms.alternatives._parts import bottleneck, is_dear, join_parts, oriented_cost, precedes
 from linkarms.alternatives._trees import below, hang, order_tree
 from linkarms.families._model import Model
@@ -42,7 +43,7 @@ def exchange(
     first, end, trees = cache.nodes[START, k], cache.nodes[START, k + 1], cache.trees[side]
     if end - first == 2:
         return bottleneck(model, theta, dist, cache, side, k, a, b, best, edge)
-    level = best
+    level, value, saved = best, math.inf, False
     for _ in range(_SWAPS):
         x, least = -1, math.inf
         for i in range(first, end):
@@ -54,19 +55,36 @@ def exchange(
             # of equal ones the last by index counts as the cheapest, as in `join_parts`
             if x < 0 or cost < least or (cost == least and _comes_later(m, up, x, trees[LINK, x])):
                 x, least = m, cost
-        if not least < best:
+        if not least <= best:
+            value = math.inf
             break
+        up = trees[LINK, x]
         for i in range(first, end):
             m = cache.nodes[MEMBERS, i]
             trees[PART, m] = 1 if below(trees, x, m) else 0
         value = join_parts(model, theta, dist, cache, side, k, 2, a, b, best, edge)
-        z, w, up = edge[0], edge[1], trees[LINK, x]
-        if value <= best and z == min(x, up) and w == max(x, up):
-            return value
-        level = min(value, best)
-        if value > best or z in (a, b) or w in (a, b) or x in (a, b) or up in (a, b):
+        z, w = edge[0], edge[1]
+        if value <= best:
+            if z == min(x, up) and w == max(x, up):
+                break
+            level = min(value * (1.0 + 1e-9), best)  # a cost just at the level may be taken for one above it
+        elif not has_closed_form(model):
+            value = bottleneck(model, theta, dist, cache, side, k, a, b, level, edge)
             break
+        if not saved and (z in (a, b) or w in (a, b) or x in (a, b) or up in (a, b)):
+            # such edges are good for this pair alone
+            saved = True
+            for i in range(first, end):
+                m = cache.nodes[MEMBERS, i]
+                trees[SAVED, m] = trees[LINK, m]
         trees[LINK, x] = -1
         hang(trees[LINK], w if trees[PART, w] == 1 else z, z if trees[PART, w] == 1 else w)
         order_tree(dist, labels, cache, side, k)
-    return bottleneck(model, theta, dist, cache, side, k, a, b, level, edge)
+    else:
+        value = bottleneck(model, theta, dist, cache, side, k, a, b, level, edge)
+    if saved:
+        for i in range(first, end):
+            m = cache.nodes[MEMBERS, i]
+            trees[LINK, m] = trees[SAVED, m]
+        order_tree(dist, labels, cache, side, k)
+    return value

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from linkarms._jit import Array, flat, lean
-from linkarms.alternatives._cache import CLASS, HOLDS, SLACK, SPREAD, WIDEST, Cache
+from linkarms.alternatives._cache import CLASS, HOLDS, NEAR, SLACK, SPREAD, WIDEST, Cache
 
 __all__ = [
     "BLOCK",
@@ -109,6 +109,7 @@ def fit_classes(dist: Array, labels: Array, cache: Cache, side: int) -> None:
         for m in range(labels.shape[0]):
             tops[kind[m]] = max(tops[kind[m]], inv[m])
             widest = max(widest, inv[m])
+        tops[classes] = widest
         if turn == 1 or classes == 1 or 0.5 * cache.levels[WIDEST + side] <= widest < math.inf:
             return
         fill_near(dist, labels, cache, side)
@@ -129,8 +130,14 @@ def row_crosses(cache: Cache, side: int, a: int, p: float, spread: float, twice:
 @flat
 def block_crosses(cache: Cache, side: int, first: int, p: float, spread: float, twice: float) -> bool:
     """`row_crosses` for any of the arms from ``first`` on, `BLOCK` of them."""
-    near, inv = cache.near[side], cache.arms[side, SPREAD]
+    near, inv, nearest = cache.near[side], cache.arms[side, SPREAD], cache.lengths[NEAR]
     classes = near.shape[0] - 1
+    room, hits = twice * (spread + near[classes, classes]), 0
+    for j in range(first, first + BLOCK):
+        gap = nearest[j] * SHORT - p
+        hits += gap * abs(gap) <= room + twice * inv[j]
+    if hits == 0:
+        return False
     for c in range(classes):
         top = near[classes, c]
         if top < 0.0:

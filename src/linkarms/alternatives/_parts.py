@@ -197,8 +197,6 @@ def _join_two(
         if up >= 0 and trees[PART, x] != trees[PART, up]:
             trees[JOIN_U, 0], trees[JOIN_V, 0] = min(x, up), max(x, up)
             best[0] = oriented_cost(model, theta, dist, cache, side, x, up, a, b, level)
-            if best[0] > level:
-                return math.inf
     small = 1 if 2 * ones <= end - first else 0
     narrow = _hide(cache, side, k, 1 - small)
     for i in range(first, end):
@@ -206,7 +204,7 @@ def _join_two(
         if trees[PART, x] == small:
             _cross_row(model, theta, dist, cache, side, x, a, b, narrow, level, 0)
             if best[0] == math.inf:
-                return math.inf
+                break
     edge[0], edge[1] = trees[JOIN_U, 0], trees[JOIN_V, 0]
     return float(best[0])
 

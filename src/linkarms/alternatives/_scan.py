@@ -20,6 +20,7 @@ from linkarms.alternatives._cache import (
     FRONT_SPREAD,
     LEAST,
     LINK,
+    MATE,
     MEMBERS,
     N_LAST,
     NEAR,
@@ -52,14 +53,13 @@ __all__ = [
     "scan_alternatives",
     "scan_attachments",
     "scan_trees",
-    "start_with_attachments",
     "take_smaller",
 ]
 
 #: Costs are found up to this times the level, and attachments that cost so much are good enough: psi mostly grows.
-_AHEAD = 1.2
-#: How many of the cheapest attachments a search begins with at most.
-_TURNS = 16
+_AHEAD = 1.05
+#: How many of the arms with the cheapest attachments a search begins with.
+_TURNS = 8
 
 
 @inlined
@@ -174,17 +174,23 @@ def _find_attachment(
     level = best * _AHEAD
     most = _attachment_cost(model, theta, dist, cache, side, u, v, b, level)
     if most <= best * ROOM and end - first > 2:
-        # the one that looks dearest first
+        # first the one that was found last, and the one that looks dearest
+        mates = cache.trees[side, MATE]
         guess, bound = v, -1.0
-        for i in range(first, end):
-            x = members[i]
-            gap = dist[u, b] - dist[u, x]
-            value = gap * abs(gap) / (4.0 * inv[u] + inv[x] + inv[b])
-            if x != u and value > bound:
-                guess, bound = x, value
-        for i in range(first - 1, end):
-            x = guess if i < first else members[i]
-            if x in (u, v) or (i >= first and x == guess):
+        for i in range(first - 2, end):
+            if i == first - 2:
+                x = mates[u]
+            elif i == first - 1:
+                for j in range(first, end):
+                    y = members[j]
+                    gap = dist[u, b] - dist[u, y]
+                    value = gap * abs(gap) / (4.0 * inv[u] + inv[y] + inv[b])
+                    if y != u and value > bound:
+                        guess, bound = y, value
+                x = guess
+            else:
+                x = members[i]
+            if x in (u, v):
                 continue
             if has_closed_form(model):  # if u stayed where it is, it would cost no less
                 gap = dist[u, b] - dist[u, x]
@@ -195,6 +201,7 @@ def _find_attachment(
                 most, v = value, x
                 if most > level:
                     break
+        mates[u] = v
         set_attachment(cache, side, u, b, v)
     if math.isnan(most):  # no number, where a user's function failed
         most = math.inf
@@ -214,37 +221,40 @@ def _least_of_row(row: Array) -> float:
     return min(min(p, q), min(r, s))
 
 
-@inlined
-def start_with_attachments(
-    model: Model, theta: Array, dist: Array, labels: Array, cache: Cache, side: int, best: float, found: Array
+@lean
+def _scan_row(
+    model: Model,
+    theta: Array,
+    dist: Array,
+    labels: Array,
+    cache: Cache,
+    side: int,
+    u: int,
+    best: float,
+    found: Array,
 ) -> float:
-    """Evaluate the candidates with the cheapest attachments, so that fewer remain below the best value."""
-    least = cache.arms[side, LEAST]
-    for _ in range(_TURNS):
-        u = 0
-        for m in range(labels.shape[0]):
-            if least[m] < least[u]:
-                u = m
-        if not least[u] < best:
-            break
-        row, b = cache.shared[side, u], -1
-        for x in range(labels.shape[0]):
-            if labels[x] == labels[u]:
-                row[x] = math.inf
-            elif b < 0 or row[x] < row[b]:
-                b = x
-        if row[b] < best:
-            value, x, y, k = (
-                _find_attachment(model, theta, dist, labels, cache, side, u, b, best),
-                min(u, b),
-                max(u, b),
-                labels[u],
-            )
-            if value <= best and not (found[2] == x and found[3] == y and found[4] == k):
-                value = exchange(model, theta, dist, labels, cache, side, k, x, y, value, found[5:])
-                if take_smaller(value, k, x, y, best, found):
-                    best = value
-        least[u] = _least_of_row(row)
+    """Find better attachments of ``u`` where they cost no more than ``best``, and evaluate the candidates that have none."""
+    row, k, n = cache.shared[side, u], labels[u], labels.shape[0]
+    skip = 0
+    for b in range(n):
+        if b % BLOCK == 0 and b + BLOCK <= n:
+            hits = 0
+            for j in range(b, b + BLOCK):
+                hits += row[j] <= best * ROOM
+            skip = b + BLOCK if hits == 0 else b
+        if b < skip or not row[b] <= best * ROOM:
+            continue
+        if labels[b] == k:
+            row[b] = math.inf  # they are together now
+            continue
+        value = _find_attachment(model, theta, dist, labels, cache, side, u, b, best)
+        x, y = min(u, b), max(u, b)
+        if value <= best * ROOM and not (found[2] == x and found[3] == y and found[4] == k):
+            level = min(value * (1.0 + 1e-9), best)  # a cost just at the level may be taken for one above it
+            value = exchange(model, theta, dist, labels, cache, side, k, x, y, level, found[5:])
+            if take_smaller(value, k, x, y, best, found):
+                best = value
+    cache.arms[side, LEAST, u] = _least_of_row(row)
     return best
 
 
@@ -252,29 +262,23 @@ def start_with_attachments(
 def scan_attachments(
     model: Model, theta: Array, dist: Array, labels: Array, cache: Cache, side: int, best: float, found: Array
 ) -> float:
-    """Find better attachments where they cost no more than ``best``, and evaluate the candidates that have none."""
-    least, n = cache.arms[side, LEAST], labels.shape[0]
-    for u in range(n):
-        if not least[u] <= best * ROOM:
-            continue
-        row = cache.shared[side, u]
-        for b in range(n):
-            if b % BLOCK == 0 and b + BLOCK <= n:
-                hits = 0
-                for j in range(b, b + BLOCK):
-                    hits += row[j] <= best * ROOM
-                skip = b + BLOCK if hits == 0 else b
-            elif b % BLOCK == 0:
-                skip = b
-            if b < skip or not row[b] <= best * ROOM:
+    """The pairs of all arms against their attachments; those with the cheapest first, so that fewer remain below the best value."""
+    least, done, n = cache.arms[side, LEAST], cache.trees[side, STUCK], labels.shape[0]
+    for m in range(n):
+        done[m] = 0
+    for turn in range(_TURNS + 1):
+        u = -1
+        for m in range(n):
+            if done[m] == 1 or not least[m] <= best * ROOM:
                 continue
-            if labels[b] == labels[u]:
-                row[b] = math.inf  # they are together now
-                continue
-            value = _find_attachment(model, theta, dist, labels, cache, side, u, b, best)
-            if value <= best * ROOM:
-                best = consider(model, theta, dist, cache, side, labels[u], u, b, value, best, found)
-        least[u] = _least_of_row(row)
+            if turn == _TURNS:
+                best = _scan_row(model, theta, dist, labels, cache, side, m, best, found)
+            elif u < 0 or least[m] < least[u]:
+                u = m
+        if u < 0:
+            break
+        done[u] = 1
+        best = _scan_row(model, theta, dist, labels, cache, side, u, best, found)
     return best
 
 
@@ -304,14 +308,6 @@ def _fill_front(dist: Array, cache: Cache, side: int) -> int:
 
 
 @flat
-def _widest(cache: Cache, side: int) -> float:
-    classes, widest = cache.near.shape[1] - 1, 0.0
-    for c in range(classes):
-        widest = max(widest, cache.near[side, classes, c])
-    return widest
-
-
-@flat
 def _any_row_crosses(cache: Cache, side: int, a: int, size: int, twice: float) -> bool:
     length, spread = cache.arms[side, FRONT], cache.arms[side, FRONT_SPREAD]
     for i in range(size):  # noqa: SIM110
@@ -321,15 +317,10 @@ def _any_row_crosses(cache: Cache, side: int, a: int, size: int, twice: float) -
 
 
 @flat
-def _any_block_crosses(cache: Cache, side: int, first: int, size: int, widest: float, twice: float) -> bool:
+def _any_block_crosses(cache: Cache, side: int, first: int, size: int, twice: float) -> bool:
     length, spread = cache.arms[side, FRONT], cache.arms[side, FRONT_SPREAD]
-    near, inv = cache.lengths[NEAR], cache.arms[side, SPREAD]
-    for i in range(size):
-        room, hits = twice * (spread[i] + widest), 0
-        for j in range(first, first + BLOCK):
-            gap = near[j] * SHORT - length[i]
-            hits += gap * abs(gap) <= room + twice * inv[j]
-        if hits > 0 and block_crosses(cache, side, first, length[i], spread[i], twice):
+    for i in range(size):  # noqa: SIM110
+        if block_crosses(cache, side, first, length[i], spread[i], twice):
             return True
     return False
 
@@ -365,7 +356,7 @@ def _cheap_edge(dist: Array, cache: Cache, side: int, k: int, a: int, b: int, tw
     for i in range(cache.nodes[START, k], cache.nodes[START, k + 1]):
         x = cache.nodes[MEMBERS, i]
         up = trees[LINK, x]
-        if up < 0 or x == a or x == b or up == a or up == b:
+        if up < 0 or x in (a, b) or up in (a, b):
             continue
         if crosses(q, s, edge[x] + slack, inv[x] + inv[up], twice):
             return int(x)
@@ -422,10 +413,10 @@ def scan_trees(
     length, spread = cache.arms[side, FRONT], cache.arms[side, FRONT_SPREAD]
     for m in range(n + 1):  # the last says that the trees were changed
         cache.trees[side, STUCK, m] = 0
-    size, widest = _fill_front(dist, cache, side), _widest(cache, side)
+    size = _fill_front(dist, cache, side)
     for a in range(n - 1):
         twice = twice_level(best, cache, side)
-        if a % BLOCK == 0 and a + BLOCK <= n and not _any_block_crosses(cache, side, a, size, widest, twice):
+        if a % BLOCK == 0 and a + BLOCK <= n and not _any_block_crosses(cache, side, a, size, twice):
             skip = a + BLOCK
         elif a % BLOCK == 0:
             skip = a
@@ -482,7 +473,8 @@ def scan_alternatives(
 ) -> float:
     """The pairs of each arm against the alternative edges of its children."""
     trees, inv, slack = cache.trees[side], cache.arms[side, SPREAD], cache.levels[SLACK]
-    n, near, widest = labels.shape[0], cache.lengths[NEAR], _widest(cache, side)
+    n, near, classes = labels.shape[0], cache.lengths[NEAR], cache.near.shape[1] - 1
+    widest = cache.near[side, classes, classes]
     for x in range(n):
         u = trees[LINK, x]
         if u < 0 or trees[LINK, u] < 0:

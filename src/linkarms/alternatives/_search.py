@@ -48,10 +48,9 @@ from linkarms.alternatives._scan import (
     scan_alternatives,
     scan_attachments,
     scan_trees,
-    start_with_attachments,
     take_smaller,
 )
-from linkarms.alternatives._trees import fit_trees, mend_trees, move_edges
+from linkarms.alternatives._trees import fit_trees, measure_edges, mend_trees, move_edges
 from linkarms.families._model import Model
 from linkarms.families._vector import arm_kl
 
@@ -247,7 +246,6 @@ def search(
         fill_near(dist, labels, cache, side)
     fit_classes(dist, labels, cache, side)
     many = cache.flags[side, MANY] == 1
-    best = start_with_attachments(model, theta, dist, labels, cache, side, best, found)
     best = scan_attachments(model, theta, dist, labels, cache, side, best, found)
     if many:
         mend_trees(dist, labels, n_clusters, cache, side)
@@ -308,6 +306,9 @@ def psi_at(
         fit_trees(dist, labels, n_clusters, cache, side)
     elif m >= 0:
         move_edges(dist, labels, cache, side, m)
+    else:
+        for k in range(n_clusters):
+            measure_edges(dist, cache, side, k)
     if m >= 0:
         set_weight(model, theta, cache, side, m, weights[m])
         if cache.flags[side, FILLED] == 1:

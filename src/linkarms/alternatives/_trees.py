@@ -46,6 +46,7 @@ __all__ = [
     "below",
     "fit_trees",
     "hang",
+    "measure_edges",
     "mend_trees",
     "move_edges",
     "order_tree",
