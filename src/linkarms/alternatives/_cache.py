@@ -31,6 +31,8 @@ WEIGHT, SPREAD, LEAST, EDGE, FRONT, FRONT_SPREAD, JOIN, HIDE, GRADIENT, N_ARMS =
 VALID, LINKED, FILLED, MANY, COSTS, N_FLAGS = range(6)
 #: Further entries of Cache.levels, after those of the sides.
 OF_C, SLACK, HOLDS, WIDEST, ABOUT, N_LEVELS = 2, 3, 4, 6, 8, 10
+#: The entry of Cache.calls after those of `linkarms.alternatives._pair.pair_addresses`.
+SEARCH = 2
 #: How many of the last answers a search begins with.
 N_LAST = 2
 #: From so many arms on, nearest foreign arms are kept for classes of spreads, and for so many of them.
@@ -79,8 +81,8 @@ class Cache(NamedTuple):
         Scratch space for the answer of a search.
     moved : ndarray, shape (M, d)
         Scratch space for ``lambda*``.
-    calls : ndarray of int64, shape (2,)
-        Addresses of kernels; see `linkarms.alternatives._pair.pair_addresses`.
+    calls : ndarray of int64, shape (3,)
+        Addresses of kernels; see `linkarms.alternatives._search.psi_addresses`.
     """
 
     nodes: NDArray[np.int64]

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms.alternatives._pair import pair_addresses
-from linkarms.alternatives._search import psi_kernel
+from linkarms.alternatives._search import psi_addresses, psi_kernel
 from linkarms.families import ArmFamilies
 from linkarms.families._model import VectorModel
 from linkarms.families._vector import chart_dimension
@@ -110,7 +109,7 @@ def solve_psi(
             lam,
             kl,
             found,
-            pair_addresses(families.model),
+            psi_addresses(families.model),
         )
     )
     families.raise_pending()

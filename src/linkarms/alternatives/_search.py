@@ -9,8 +9,12 @@ Gaussian formulas at the arms' spreads do, which need one look at a pair of dist
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from linkarms._jit import Array, flat, inlined, kernel, lean
+import numba
+import numpy as np
+
+from linkarms._jit import Array, address_of, call_for_float, flat, inlined, kernel, lean
 from linkarms.alternatives._attach import fill_attachments, move_attachments
 from linkarms.alternatives._cache import (
     ABOUT,
@@ -24,6 +28,7 @@ from linkarms.alternatives._cache import (
     MEMBERS,
     N_LAST,
     NEAR,
+    SEARCH,
     SLACK,
     SPREAD,
     START,
@@ -40,6 +45,7 @@ from linkarms.alternatives._pair import (
     call_solution,
     has_fixed_spread,
     has_quadratic,
+    pair_addresses,
 )
 from linkarms.alternatives._parts import bottleneck, oriented_cost
 from linkarms.alternatives._scan import (
@@ -54,7 +60,7 @@ from linkarms.alternatives._trees import fit_trees, measure_edges, mend_trees, m
 from linkarms.families._model import Model
 from linkarms.families._vector import arm_kl
 
-__all__ = ["FLOOR", "fill_nearest", "free_psi", "list_members", "psi_at", "psi_kernel"]
+__all__ = ["FLOOR", "fill_nearest", "free_psi", "list_members", "psi_addresses", "psi_at", "psi_kernel"]
 
 #: Weights below this share of the largest are raised to it; the limits of all formulas are then right.
 FLOOR = 1e-12
@@ -86,7 +92,8 @@ def set_weight(model: Model, theta: Array, cache: Cache, side: int, m: int, weig
     """Give arm ``m`` its weight, which must not be zero, and its spread at the present level."""
     arms = cache.arms[side]
     arms[WEIGHT, m] = weight
-    arms[SPREAD, m] = arm_spread(model, m, theta[m], weight, cache.levels[side])
+    # an infinite spread times a level of zero would be no number
+    arms[SPREAD, m] = min(arm_spread(model, m, theta[m], weight, cache.levels[side]), 1e300)
 
 
 @flat
@@ -276,7 +283,7 @@ def _solve(
 
 
 @lean
-def psi_at(
+def _psi_at(
     model: Model,
     theta: Array,
     dist: Array,
@@ -328,6 +335,43 @@ def psi_at(
     return value
 
 
+@flat
+def psi_at(
+    model: Model,
+    theta: Array,
+    dist: Array,
+    labels: Array,
+    n_clusters: int,
+    cache: Cache,
+    side: int,
+    weights: Array,
+    m: int,
+    lam: Array,
+    kl: Array,
+) -> float:
+    """`_psi_at`, by its address, so that it is not compiled again with each of its callers."""
+    return float(
+        call_for_float(
+            cache.calls[SEARCH], (model, theta, dist, labels, n_clusters, cache, side, weights, m, lam, kl)
+        )
+    )
+
+
+def psi_addresses(model: Any) -> Any:
+    """Where the kernels of this type of model lie in this process: `pair_addresses`, and `psi_at`."""
+    kind = numba.typeof(model)
+    if kind not in _ADDRESSES:
+        calls = np.append(pair_addresses(model), 0)
+        matrix, row, labels = np.zeros((1, 1)), np.zeros(1), np.zeros(1, dtype=np.int64)
+        cache = new_cache(1, 1, calls)
+        calls[SEARCH] = address_of(_psi_at, model, matrix, matrix, labels, 1, cache, 0, row, 0, matrix, row)
+        _ADDRESSES[kind] = calls
+    return _ADDRESSES[kind]
+
+
+_ADDRESSES: dict[Any, Any] = {}
+
+
 @lean
 def free_psi(
     model: Model,
@@ -377,8 +421,8 @@ def psi_kernel(
         Filled with ``KL_m(theta_m, lambda*_m)``.
     found : ndarray of int, shape (4,)
         Filled with the witness ``u, v, a, b``; -1 where there is no alternative (K = 1 or K = M).
-    calls : ndarray of int, shape (2,)
-        `linkarms.alternatives._pair.pair_addresses` of the model.
+    calls : ndarray of int, shape (3,)
+        `psi_addresses` of the model.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from linkarms.alternatives._cache import COSTS as COUNTED
 from linkarms.alternatives._cache import LINK, new_cache
-from linkarms.alternatives._pair import pair_addresses
+from linkarms.alternatives._search import psi_addresses
 from linkarms.engine._kernels import (
     CHECK,
     CHOOSE,
@@ -89,7 +89,7 @@ class Engine:
         points = anytime is not None and isinstance(families.model, ScalarModel) and self._discount == 1.0
         self.state = new_state(n_arms, d, len(grid), points)
         self.state.blocker[SCALE] = len(grid) // 4
-        self._cache = new_cache(n_arms, d, pair_addresses(families.model))
+        self._cache = new_cache(n_arms, d, psi_addresses(families.model))
         self.state.values[DISCOUNT] = self._discount
         self.state.vectors[W] = sampling.initial_weights(n_arms, rng)
         paper = stopping if isinstance(stopping, Paper) else None

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkarms._jit import Array, kernel
 from linkarms._validate import check_number
-from linkarms.alternatives._pair import pair_addresses
+from linkarms.alternatives._search import psi_addresses
 from linkarms.families._model import Model
 from linkarms.sampling._base import SamplingRule, View
 from linkarms.sampling._optimum import all_distances, cheapest
@@ -93,7 +93,7 @@ class LMA(SamplingRule):
             view.n_clusters,
             eta,
             self._logs,
-            pair_addresses(view.families.model),
+            psi_addresses(view.families.model),
         )
         view.families.raise_pending()
         w = np.exp(self._logs)

@@ -65,7 +65,7 @@ def cheapest(
 ) -> float:
     """psi at ``w``, with the alternative, its divergences and the witness ``u, v, a, b``: the rules' one call of it.
 
-    ``dist`` holds the distances between the rows of ``theta``; ``lam``, ``kl`` and ``found`` are filled. ``calls`` are `pair_addresses`.
+    ``dist`` holds the distances between the rows of ``theta``; ``lam``, ``kl`` and ``found`` are filled. ``calls`` are `psi_addresses`.
     """
     return psi_kernel(model, theta, dist, w, labels, n_clusters, lam, kl, found, calls)
 
