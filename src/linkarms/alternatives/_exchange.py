@@ -36,13 +36,11 @@ def exchange(
     best: float,
     edge: Array,
 ) -> float:
-    """`bottleneck` up to ``best``, which may be far above it.
+    """`bottleneck` of three arms and more up to ``best``, which may be far above it.
 
     The cheapest edge of the tree is exchanged for the dearest across the same cut, until it is that itself.
     """
     first, end, trees = cache.nodes[START, k], cache.nodes[START, k + 1], cache.trees[side]
-    if end - first == 2:
-        return bottleneck(model, theta, dist, cache, side, k, a, b, best, edge)
     level, value, saved = best, math.inf, False
     for _ in range(_SWAPS):
         x, least = -1, math.inf

@@ -152,7 +152,7 @@ def _attachment_cost(
     )
 
 
-@lean
+@flat
 def _find_attachment(
     model: Model,
     theta: Array,
@@ -221,7 +221,7 @@ def _least_of_row(row: Array) -> float:
     return min(min(p, q), min(r, s))
 
 
-@lean
+@flat
 def _scan_row(
     model: Model,
     theta: Array,
@@ -249,11 +249,16 @@ def _scan_row(
             continue
         value = _find_attachment(model, theta, dist, labels, cache, side, u, b, best)
         x, y = min(u, b), max(u, b)
-        if value <= best * ROOM and not (found[2] == x and found[3] == y and found[4] == k):
+        if not value <= best * ROOM or (found[2] == x and found[3] == y and found[4] == k):
+            continue
+        if cache.nodes[START, k + 1] - cache.nodes[START, k] == 2:  # it is the only edge
+            v = attachment(cache, side, u, b)
+            found[5], found[6] = min(u, v), max(u, v)
+        else:
             level = min(value * (1.0 + 1e-9), best)  # a cost just at the level may be taken for one above it
             value = exchange(model, theta, dist, labels, cache, side, k, x, y, level, found[5:])
-            if take_smaller(value, k, x, y, best, found):
-                best = value
+        if take_smaller(value, k, x, y, best, found):
+            best = value
     cache.arms[side, LEAST, u] = _least_of_row(row)
     return best
 
@@ -266,18 +271,24 @@ def scan_attachments(
     least, done, n = cache.arms[side, LEAST], cache.trees[side, STUCK], labels.shape[0]
     for m in range(n):
         done[m] = 0
-    for turn in range(_TURNS + 1):
-        u = -1
-        for m in range(n):
-            if done[m] == 1 or not least[m] <= best * ROOM:
-                continue
+    turn, u = 0, -1
+    while True:
+        if turn < _TURNS:
+            turn, u = turn + 1, -1
+            for m in range(n):
+                if least[m] <= best * ROOM and done[m] == 0 and (u < 0 or least[m] < least[u]):
+                    u = m
+            if u < 0:
+                break
+            done[u] = 1
+        else:  # the others in any order
             if turn == _TURNS:
-                best = _scan_row(model, theta, dist, labels, cache, side, m, best, found)
-            elif u < 0 or least[m] < least[u]:
-                u = m
-        if u < 0:
-            break
-        done[u] = 1
+                turn, u = turn + 1, -1
+            u += 1
+            while u < n and (done[u] == 1 or not least[u] <= best * ROOM):
+                u += 1
+            if u == n:
+                break
         best = _scan_row(model, theta, dist, labels, cache, side, u, best, found)
     return best
 

@@ -182,7 +182,7 @@ def _begin(
         k = labels[u]
         if found[2] == a and found[3] == b and found[4] == k:
             continue
-        if j == 0:
+        if j == 0 and cache.nodes[START, k + 1] - cache.nodes[START, k] > 2:
             value = exchange(model, theta, dist, labels, cache, side, k, a, b, best, edge)
         else:
             value = bottleneck(model, theta, dist, cache, side, k, a, b, best, edge)
@@ -201,7 +201,10 @@ def _begin(
                 a, b = x, y
     if k == n_clusters or a < 0:
         return math.inf
-    best = exchange(model, theta, dist, labels, cache, side, k, a, b, math.inf, edge)
+    if cache.nodes[START, k + 1] - cache.nodes[START, k] > 2:
+        best = exchange(model, theta, dist, labels, cache, side, k, a, b, math.inf, edge)
+    else:
+        best = bottleneck(model, theta, dist, cache, side, k, a, b, math.inf, edge)
     found[0], found[1], found[2], found[3], found[4] = edge[0], edge[1], a, b, k
     return best
 

@@ -102,7 +102,8 @@ def update_tree(model: Model, dist: Array, labels: Array, n_clusters: int, cache
             shortest = min(shortest, lengths[NEAR, j])
     lengths[NEAR, m] = own
     shortest = min(shortest, own)
-    _mark_dirty(nodes, n, m)
+    if n > FEW:
+        _mark_dirty(nodes, n, m)
     limit = longest * (1.0 + 2.0 * TIE)
     if limit < shortest:
         return SAME
