@@ -15,7 +15,7 @@ from scipy.spatial.distance import pdist
 
 from linkarms._jit import kernel
 from linkarms.alternatives._pair import INT_SCRATCH, SCRATCH, pair_cost, pair_solution
-from linkarms.alternatives._search import FLOOR
+from linkarms.alternatives._spreads import FLOOR
 from linkarms.families._model import VectorModel
 from linkarms.families._vector import arm_kl, arm_variance, chart_dimension
 from linkarms.linkage import fill_distances

@@ -33,7 +33,15 @@ from linkarms.alternatives._near import ROOM, SHORT
 from linkarms.alternatives._pair import has_closed_form
 from linkarms.families._model import Model
 
-__all__ = ["attach_row", "attachment", "fill_attachments", "move_attachments", "regroup", "set_attachment"]
+__all__ = [
+    "attach_row",
+    "attachment",
+    "fill_attachments",
+    "move_attachments",
+    "note_answer",
+    "regroup",
+    "set_attachment",
+]
 
 
 @flat
@@ -53,28 +61,33 @@ def set_attachment(cache: Cache, side: int, u: int, b: int, v: int) -> None:
 
 
 @flat
-def _bound(dist: Array, cache: Cache, side: int, u: int, v: int, b: int) -> float:
-    """What ``cost(u,v; u,b)`` is at least: ``(|q| - |p|)^2 / (2 (4 i_u + i_v + i_b))``, where the spreads say anything."""
-    inv, level = cache.arms[side, SPREAD], cache.levels[side]
-    gap = dist[u, b] * SHORT - dist[u, v] - cache.levels[SLACK]
-    if gap <= 0.0:
-        return 0.0
-    bound = gap * gap / (2.0 * (4.0 * inv[u] + inv[v] + inv[b]))
-    if cache.levels[HOLDS + side] > 0.0:
-        return level if bound > level * ROOM else 0.0
-    return min(bound, level)
+def _weigh(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int) -> float:
+    """Find what the attachment of ``u`` against ``b`` costs at least; where that is near psi and not hard, what it costs.
+
+    ``cost(u,v; u,b)`` is at least ``(|q| - |p|)^2 / (2 (4 i_u + i_v + i_b))``, where the spreads say anything.
+    """
+    v, inv = attachment(cache, side, u, b), cache.arms[side, SPREAD]
+    spread = 2.0 * (4.0 * inv[u] + inv[v] + inv[b])
+    if has_closed_form(model):
+        gap = max(dist[u, b] * SHORT - dist[u, v], 0.0)
+        bound = gap * gap / spread
+        if bound <= cache.levels[ABOUT + side]:
+            bound = isotropic_cost(dist, inv, u, v, u, b)
+    else:
+        level = cache.levels[side]
+        gap = max(dist[u, b] * SHORT - dist[u, v] - cache.levels[SLACK], 0.0)
+        bound = min(gap * gap / spread, level)
+        if cache.levels[HOLDS + side] > 0.0:
+            bound = level if gap * gap > level * ROOM * spread else 0.0
+    cache.shared[side, u, b] = bound
+    return bound
 
 
 @flat
-def _weigh(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int) -> None:
-    """Find what the attachment of ``u`` against ``b`` costs at least; where that is near psi and not hard, what it costs."""
-    v = attachment(cache, side, u, b)
-    bound = _bound(dist, cache, side, u, v, b)
-    if has_closed_form(model) and bound <= cache.levels[ABOUT + side]:
-        bound = isotropic_cost(dist, cache.arms[side, SPREAD], u, v, u, b)
-    cache.shared[side, u, b] = bound
+def _lower(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int) -> None:
+    """`_weigh`, and take it into account in the row."""
     least = cache.arms[side, LEAST]
-    least[u] = min(least[u], bound)
+    least[u] = min(least[u], _weigh(model, dist, cache, side, u, b))
 
 
 @flat
@@ -87,6 +100,16 @@ def _fill_mates(cache: Cache, side: int, parent: Array) -> None:
     for m in range(n):
         if parent[m] >= 0 and mate[parent[m]] < 0:
             mate[parent[m]] = m
+
+
+@flat
+def note_answer(labels: Array, cache: Cache, side: int, value: float, found: Array) -> None:
+    """Take in the value of a candidate of a cluster of two, ``found[:5] = u, v, a, b, k``, if it is one of an attachment."""
+    a, b = found[2], found[3]
+    if labels[a] == found[4]:
+        cache.shared[side, a, b] = value
+    elif labels[b] == found[4]:
+        cache.shared[side, b, a] = value
 
 
 @lean
@@ -104,7 +127,7 @@ def attach_row(model: Model, dist: Array, labels: Array, cache: Cache, side: int
         v = attachment(cache, side, u, b)
         if v < 0 or v == u or labels[v] != own:
             set_attachment(cache, side, u, b, mate)
-        _weigh(model, dist, cache, side, u, b)
+        _lower(model, dist, cache, side, u, b)
 
 
 @lean
@@ -120,16 +143,26 @@ def move_attachments(model: Model, dist: Array, labels: Array, cache: Cache, sid
     """Weigh the attachments of, to and against arm ``m`` again, which has moved, and has another spread."""
     n, own, least = labels.shape[0], labels[m], cache.arms[side, LEAST]
     start, members = cache.nodes[START], cache.nodes[MEMBERS]
+    mate = cache.trees[side, MATE]
     for a in range(n):
-        if labels[a] != own and start[labels[a] + 1] - start[labels[a]] > 1:
-            _weigh(model, dist, cache, side, a, m)
+        if labels[a] != own and mate[a] >= 0:
+            _lower(model, dist, cache, side, a, m)
     first, end = start[own], start[own + 1]
     if end - first < 2:
         return
-    least[m] = math.inf
+    lowest = math.inf
     for b in range(n):
         if labels[b] != own:
-            _weigh(model, dist, cache, side, m, b)
+            lowest = min(lowest, _weigh(model, dist, cache, side, m, b))
+    least[m] = lowest
+    if end - first == 2:
+        u = members[first] + members[first + 1] - m
+        lowest = math.inf
+        for b in range(n):
+            if labels[b] != own:
+                lowest = min(lowest, _weigh(model, dist, cache, side, u, b))
+        least[u] = lowest
+        return
     left = cache.trees[side, REFERRED, m]
     name = np.int32(m + 1)
     for i in range(first, end):
@@ -149,7 +182,7 @@ def move_attachments(model: Model, dist: Array, labels: Array, cache: Cache, sid
             b = members[j if j < first else j + (end - first)]
             if row[b] == name:
                 left -= 1
-                _weigh(model, dist, cache, side, u, b)
+                _lower(model, dist, cache, side, u, b)
 
 
 @kernel
@@ -234,7 +267,7 @@ def _attach_to_part(
         b = part[j]
         if labels[b] != labels[u]:
             set_attachment(cache, side, u, b, cache.trees[side, MATE, u])
-            _weigh(model, dist, cache, side, u, b)
+            _lower(model, dist, cache, side, u, b)
 
 
 @flat
@@ -247,4 +280,4 @@ def _attach_again(model: Model, dist: Array, labels: Array, cache: Cache, side: 
         b = members[j if j < first else j + (end - first)]
         if labels[attachment(cache, side, u, b)] != own:
             set_attachment(cache, side, u, b, cache.trees[side, MATE, u])
-            _weigh(model, dist, cache, side, u, b)
+            _lower(model, dist, cache, side, u, b)

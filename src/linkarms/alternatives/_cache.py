@@ -34,7 +34,7 @@ OF_C, SLACK, HOLDS, WIDEST, ABOUT, N_LEVELS = 2, 3, 4, 6, 8, 10
 #: The entry of Cache.calls after those of `linkarms.alternatives._pair.pair_addresses`.
 SEARCH = 2
 #: How many of the last answers a search begins with.
-N_LAST = 2
+N_LAST = 1
 #: From so many arms on, nearest foreign arms are kept for classes of spreads, and for so many of them.
 LARGE, N_CLASSES = 64, 12
 

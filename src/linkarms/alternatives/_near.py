@@ -20,6 +20,7 @@ __all__ = [
     "crosses",
     "fill_near",
     "fill_near_row",
+    "fill_nearest",
     "first_crossing",
     "fit_classes",
     "lower_near",
@@ -178,3 +179,14 @@ def first_crossing(
                     pair[0], pair[1] = a, b
                     return True
     return False
+
+
+@lean
+def fill_nearest(dist: Array, labels: Array, near: Array) -> None:
+    """The distance of each arm from the nearest one of another cluster."""
+    n = labels.shape[0]
+    for a in range(n):
+        near[a] = math.inf
+        for b in range(n):
+            if labels[a] != labels[b] and dist[a, b] < near[a]:
+                near[a] = dist[a, b]

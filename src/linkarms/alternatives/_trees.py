@@ -46,6 +46,7 @@ __all__ = [
     "below",
     "fit_trees",
     "hang",
+    "list_members",
     "measure_edges",
     "mend_trees",
     "move_edges",
@@ -379,3 +380,22 @@ def replace_alternative(
         _note_pair(dist, cache, side, pairs, u, fails)
         pairs += 1
     return False
+
+
+@lean
+def list_members(labels: Array, n_clusters: int, nodes: Array) -> None:
+    """List the arms of each cluster: `MEMBERS` from `START` on."""
+    n = labels.shape[0]
+    for k in range(n_clusters + 1):
+        nodes[START, k] = 0
+    for m in range(n):
+        nodes[START, labels[m] + 1] += 1
+    for k in range(n_clusters):
+        nodes[START, k + 1] += nodes[START, k]
+    # fill from the end of each cluster: afterwards START[k + 1] has moved to the cluster's beginning
+    for m in range(n - 1, -1, -1):
+        nodes[START, labels[m] + 1] -= 1
+        nodes[MEMBERS, nodes[START, labels[m] + 1]] = m
+    for k in range(n_clusters):
+        nodes[START, k] = nodes[START, k + 1]
+    nodes[START, n_clusters] = n

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from linkarms._jit import Array, inlined, kernel
 from linkarms.alternatives._gaussian import isotropic_solution, shared_cost
-from linkarms.alternatives._search import FLOOR
+from linkarms.alternatives._spreads import FLOOR
 from linkarms.bench._record import Start
 from linkarms.bench._settings import Setting
 from linkarms.families._model import Model

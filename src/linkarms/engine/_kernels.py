@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from linkarms._jit import Array, call_for_int, inlined, lean
 from linkarms.alternatives._cache import COSTS as COUNTED
 from linkarms.alternatives._cache import COUNTS_SIDE, FREE_SIDE, LINKED, OF_C, VALID, Cache
-from linkarms.alternatives._search import FLOOR, psi_at
+from linkarms.alternatives._search import psi_at
+from linkarms.alternatives._spreads import FLOOR
 from linkarms.engine._tree import AMBIGUOUS_CUT, SAME, make_tree, update_tree
 from linkarms.families._model import Model
 from linkarms.families._unknown import KNOWN, precision, update_moments

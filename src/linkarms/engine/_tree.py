@@ -22,7 +22,8 @@ from linkarms.alternatives._cache import (
     UP,
     Cache,
 )
-from linkarms.alternatives._search import fill_nearest, list_members
+from linkarms.alternatives._near import fill_nearest
+from linkarms.alternatives._trees import list_members
 from linkarms.engine._spanning import respan
 from linkarms.families._model import Model
 from linkarms.linkage import TIE, cut_tree, minimum_spanning_tree
