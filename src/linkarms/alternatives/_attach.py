@@ -61,21 +61,22 @@ def set_attachment(cache: Cache, side: int, u: int, b: int, v: int) -> None:
 
 
 @flat
-def _weigh(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int) -> float:
+def _weigh(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int, q: float) -> float:
     """Find what the attachment of ``u`` against ``b`` costs at least; where that is near psi and not hard, what it costs.
 
-    ``cost(u,v; u,b)`` is at least ``(|q| - |p|)^2 / (2 (4 i_u + i_v + i_b))``, where the spreads say anything.
+    ``cost(u,v; u,b)`` is at least ``(|q| - |p|)^2 / (2 (4 i_u + i_v + i_b))``, where the spreads say anything; ``q`` is the distance
+    of ``u`` and ``b``, from whichever row is at hand.
     """
     v, inv = attachment(cache, side, u, b), cache.arms[side, SPREAD]
     spread = 2.0 * (4.0 * inv[u] + inv[v] + inv[b])
     if has_closed_form(model):
-        gap = max(dist[u, b] * SHORT - dist[u, v], 0.0)
+        gap = max(q * SHORT - dist[u, v], 0.0)
         bound = gap * gap / spread
         if bound <= cache.levels[ABOUT + side]:
             bound = isotropic_cost(dist, inv, u, v, u, b)
     else:
         level = cache.levels[side]
-        gap = max(dist[u, b] * SHORT - dist[u, v] - cache.levels[SLACK], 0.0)
+        gap = max(q * SHORT - dist[u, v] - cache.levels[SLACK], 0.0)
         bound = min(gap * gap / spread, level)
         if cache.levels[HOLDS + side] > 0.0:
             bound = level if gap * gap > level * ROOM * spread else 0.0
@@ -84,10 +85,10 @@ def _weigh(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int) -
 
 
 @flat
-def _lower(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int) -> None:
+def _lower(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int, q: float) -> None:
     """`_weigh`, and take it into account in the row."""
     least = cache.arms[side, LEAST]
-    least[u] = min(least[u], _weigh(model, dist, cache, side, u, b))
+    least[u] = min(least[u], _weigh(model, dist, cache, side, u, b, q))
 
 
 @flat
@@ -127,7 +128,7 @@ def attach_row(model: Model, dist: Array, labels: Array, cache: Cache, side: int
         v = attachment(cache, side, u, b)
         if v < 0 or v == u or labels[v] != own:
             set_attachment(cache, side, u, b, mate)
-        _lower(model, dist, cache, side, u, b)
+        _lower(model, dist, cache, side, u, b, dist[u, b])
 
 
 @lean
@@ -146,21 +147,21 @@ def move_attachments(model: Model, dist: Array, labels: Array, cache: Cache, sid
     mate = cache.trees[side, MATE]
     for a in range(n):
         if labels[a] != own and mate[a] >= 0:
-            _lower(model, dist, cache, side, a, m)
+            _lower(model, dist, cache, side, a, m, dist[m, a])
     first, end = start[own], start[own + 1]
     if end - first < 2:
         return
     lowest = math.inf
     for b in range(n):
         if labels[b] != own:
-            lowest = min(lowest, _weigh(model, dist, cache, side, m, b))
+            lowest = min(lowest, _weigh(model, dist, cache, side, m, b, dist[m, b]))
     least[m] = lowest
     if end - first == 2:
         u = members[first] + members[first + 1] - m
         lowest = math.inf
         for b in range(n):
             if labels[b] != own:
-                lowest = min(lowest, _weigh(model, dist, cache, side, u, b))
+                lowest = min(lowest, _weigh(model, dist, cache, side, u, b, dist[u, b]))
         least[u] = lowest
         return
     left = cache.trees[side, REFERRED, m]
@@ -182,7 +183,7 @@ def move_attachments(model: Model, dist: Array, labels: Array, cache: Cache, sid
             b = members[j if j < first else j + (end - first)]
             if row[b] == name:
                 left -= 1
-                _lower(model, dist, cache, side, u, b)
+                _lower(model, dist, cache, side, u, b, dist[u, b])
 
 
 @kernel
@@ -208,6 +209,7 @@ def regroup(
         _fill_mates(cache, side, cache.nodes[UP])
     bounds = cache.near[side]
     size, part = np.zeros(n_clusters, dtype=np.int64), np.empty(n, dtype=np.int64)
+    left = np.empty(n, dtype=np.int64)
     # clusters that are as they were, or have only become part of another, are left alone
     first, touched = np.full(n_clusters, -1, dtype=np.int64), np.zeros(n_clusters, dtype=np.int64)
     for m in range(n):
@@ -230,12 +232,14 @@ def regroup(
                 arms += 1
                 size[labels[m]] += 1
         main = np.argmax(size)
-        leaving = 0
+        leaving, gone = 0, 0
         for i in range(arms):
             y = part[i]
             if labels[y] == main:
                 continue
             leaving += referred[y]
+            left[gone] = y
+            gone += 1
             for j in range(arms):
                 z = part[j]
                 if labels[z] == labels[y]:
@@ -253,7 +257,8 @@ def regroup(
             elif arms == 1:
                 attach_row(model, dist, labels, cache, side, u)
             elif size[main] < arms:
-                _attach_to_part(model, dist, labels, cache, side, u, part, arms)
+                others, count = (left, gone) if labels[u] == main else (part, arms)
+                _attach_to_part(model, dist, labels, cache, side, u, others, count)
                 if labels[u] != main or leaving > 0:
                     _attach_again(model, dist, labels, cache, side, u)
 
@@ -267,7 +272,7 @@ def _attach_to_part(
         b = part[j]
         if labels[b] != labels[u]:
             set_attachment(cache, side, u, b, cache.trees[side, MATE, u])
-            _lower(model, dist, cache, side, u, b)
+            _lower(model, dist, cache, side, u, b, dist[u, b])
 
 
 @flat
@@ -280,4 +285,4 @@ def _attach_again(model: Model, dist: Array, labels: Array, cache: Cache, side: 
         b = members[j if j < first else j + (end - first)]
         if labels[attachment(cache, side, u, b)] != own:
             set_attachment(cache, side, u, b, cache.trees[side, MATE, u])
-            _lower(model, dist, cache, side, u, b)
+            _lower(model, dist, cache, side, u, b, dist[u, b])

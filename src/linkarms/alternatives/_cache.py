@@ -24,7 +24,7 @@ ORDER, PARENT, UP, MEMBERS, START, DIRTY, N_NODES = range(7)
 SPAN, LENGTH, NEAR, N_LENGTHS = range(4)
 # rows of Cache.trees, on each side
 LINK, CHILD, SIBLING, ENTER, LEAVE, ALT_U, ALT_V, MATE, REFERRED, CLASS = range(10)
-PART, STACK, REST, JOIN_U, JOIN_V, SIZE, CHOSEN, STUCK, SAVED, N_TREES = range(10, 20)
+PART, STACK, REST, JOIN_U, JOIN_V, SIZE, CHOSEN, STUCK, SAVED, SKIP, N_TREES = range(10, 21)
 # rows of Cache.arms, on each side
 WEIGHT, SPREAD, LEAST, EDGE, FRONT, FRONT_SPREAD, JOIN, HIDE, GRADIENT, N_ARMS = range(10)
 # entries of Cache.flags, on each side; `LINKED`: whether nodes and lengths hold the present partition
@@ -51,7 +51,7 @@ class Cache(NamedTuple):
     lengths : ndarray, shape (3, M)
         Lengths of the tree's edges when it was made; present lengths of those inside clusters, 0 for a root; lower bounds of
         each arm's distance from its nearest arm of another cluster.
-    trees : ndarray of int64, shape (2, 19, M + 1)
+    trees : ndarray of int64, shape (2, 20, M + 1)
         By side: spanning trees of the clusters whose edges are dear, see ``_trees.py`` (link; -1 for a root); how many attachments
         refer to each arm; its class of spread; and scratch.
     arms : ndarray, shape (2, 9, M)
@@ -62,6 +62,8 @@ class Cache(NamedTuple):
         none; see ``_attach.py``.
     shared : ndarray, shape (2, M, M)
         By side: what the attachment costs against ``(u, b)`` at least.
+    reach : ndarray, shape (2, C, C)
+        By side: how long a pair must be, by the classes of its arms, to cost more than psi against all edges of the trees.
     near : ndarray, shape (2, C + 1, M)
         By side and class of spread: lower bounds of each arm's distance from its nearest foreign arm of that class. In the last row the
         largest spread of each class, negative for a class without arms, and that of all.
@@ -91,6 +93,7 @@ class Cache(NamedTuple):
     arms: NDArray[np.float64]
     attach: NDArray[np.int32]
     shared: NDArray[np.float64]
+    reach: NDArray[np.float64]
     near: NDArray[np.float64]
     flags: NDArray[np.int64]
     levels: NDArray[np.float64]
@@ -105,8 +108,9 @@ class Cache(NamedTuple):
 @kernel
 def new_cache(n_arms: int, n_features: int, calls: NDArray[np.int64]) -> Cache:
     """A cache in which nothing is known."""
+    classes = 1 if n_arms < LARGE else N_CLASSES
     trees = np.full((2, N_TREES, n_arms + 1), -1, dtype=np.int64)
-    trees[:, REFERRED] = 0
+    trees[:, REFERRED] = trees[:, SKIP] = 0
     return Cache(
         np.zeros((N_NODES, n_arms + 1), dtype=np.int64),
         np.zeros((N_LENGTHS, n_arms)),
@@ -114,7 +118,8 @@ def new_cache(n_arms: int, n_features: int, calls: NDArray[np.int64]) -> Cache:
         np.zeros((2, N_ARMS, n_arms)),
         np.zeros((2, n_arms, n_arms), dtype=np.int32),
         np.zeros((2, n_arms, n_arms)),
-        np.zeros((2, 1 + (1 if n_arms < LARGE else N_CLASSES), n_arms)),
+        np.zeros((2, classes, classes)),
+        np.zeros((2, classes + 1, n_arms)),
         np.zeros((2, N_FLAGS), dtype=np.int64),
         np.full(N_LEVELS, -1.0),
         np.full((2, N_LAST + 1, 4), -1, dtype=np.int64),

@@ -16,7 +16,7 @@ from linkarms.families._model import Model
 __all__ = ["attachment_cost", "scan_attachments"]
 
 #: Costs are found up to this times the level, and attachments that cost so much are good enough: psi mostly grows.
-_AHEAD = 1.05
+_AHEAD = 1.01
 #: How many of the arms with the cheapest attachments a search begins with.
 _TURNS = 8
 

@@ -7,12 +7,15 @@ trees' edges only those that are neither shorter nor narrower than another one n
 
 from __future__ import annotations
 
+import math
+
 from linkarms._jit import Array, flat, inlined, lean
 from linkarms.alternatives._answer import consider
 from linkarms.alternatives._attach import attachment
 from linkarms.alternatives._cache import (
     ALT_U,
     ALT_V,
+    CLASS,
     EDGE,
     FRONT,
     FRONT_SPREAD,
@@ -26,10 +29,8 @@ from linkarms.alternatives._cache import (
     Cache,
 )
 from linkarms.alternatives._near import (
-    BLOCK,
     ROOM,
     SHORT,
-    block_crosses,
     crosses,
     fill_near_row,
     row_crosses,
@@ -47,16 +48,18 @@ def _fill_front(dist: Array, cache: Cache, side: int) -> int:
     """Lengths and spreads of the trees' edges, without those that are shorter and narrower than another one; how many there are."""
     trees, arms = cache.trees[side], cache.arms[side]
     length, spread, inv = arms[FRONT], arms[FRONT_SPREAD], arms[SPREAD]
-    size = 0
+    size, inner = 0, 0
     for x in range(inv.shape[0]):
         up = trees[LINK, x]
         if up < 0:
             continue
         p, s = arms[EDGE, x] + cache.levels[SLACK], inv[x] + inv[up]
+        if inner < size and length[inner] >= p and spread[inner] >= s:  # often the same one again
+            continue
         kept, inside = 0, False
         for i in range(size):
             if length[i] >= p and spread[i] >= s:
-                inside = True
+                inside, inner = True, i
                 break
             if length[i] > p or spread[i] > s:
                 length[kept], spread[kept] = length[i], spread[i]
@@ -68,21 +71,29 @@ def _fill_front(dist: Array, cache: Cache, side: int) -> int:
 
 
 @flat
-def _any_row_crosses(cache: Cache, side: int, a: int, size: int, twice: float) -> bool:
-    length, spread = cache.arms[side, FRONT], cache.arms[side, FRONT_SPREAD]
-    for i in range(size):  # noqa: SIM110
-        if row_crosses(cache, side, a, length[i], spread[i], twice):
-            return True
-    return False
+def _fill_reach(cache: Cache, side: int, size: int, twice: float) -> None:
+    """How long a pair has to be, by the classes of its arms, to cost more than the level against all edges of the front."""
+    length, spread, reach = cache.arms[side, FRONT], cache.arms[side, FRONT_SPREAD], cache.reach[side]
+    classes = reach.shape[0]
+    tops = cache.near[side, classes]
+    for c in range(classes):
+        for k in range(c + 1):
+            longest = -1.0
+            if tops[c] >= 0.0 and tops[k] >= 0.0:
+                for i in range(size):
+                    longest = max(longest, length[i] + math.sqrt(twice * (spread[i] + tops[c] + tops[k])))
+            # (the square root is rounded, and a pair of no length counts as short)
+            reach[c, k] = reach[k, c] = longest * (1.0 + 1e-14)
 
 
 @flat
-def _any_block_crosses(cache: Cache, side: int, first: int, size: int, twice: float) -> bool:
-    length, spread = cache.arms[side, FRONT], cache.arms[side, FRONT_SPREAD]
-    for i in range(size):  # noqa: SIM110
-        if block_crosses(cache, side, first, length[i], spread[i], twice):
-            return True
-    return False
+def _row_reaches(cache: Cache, side: int, a: int) -> bool:
+    """Whether a pair of arm ``a`` may be as short."""
+    near, reach = cache.near[side], cache.reach[side, cache.trees[side, CLASS, a]]
+    hits = 0
+    for c in range(reach.shape[0]):
+        hits += near[c, a] * SHORT <= reach[c]
+    return hits > 0
 
 
 @flat
@@ -174,18 +185,13 @@ def scan_trees(
     for m in range(n + 1):  # the last says that the trees were changed
         cache.trees[side, STUCK, m] = 0
     size = _fill_front(dist, cache, side)
+    twice = twice_level(best, cache, side)
+    _fill_reach(cache, side, size, twice)
     for a in range(n - 1):
-        twice = twice_level(best, cache, side)
-        if a % BLOCK == 0 and a + BLOCK <= n and not _any_block_crosses(cache, side, a, size, twice):
-            skip = a + BLOCK
-        elif a % BLOCK == 0:
-            skip = a
-        if a < skip or not _any_row_crosses(cache, side, a, size, twice):
+        if not _row_reaches(cache, side, a):
             continue
         fill_near_row(dist, labels, cache, side, a)
-        if not _any_row_crosses(cache, side, a, size, twice) or not _pairs_cross(
-            dist, labels, cache, side, a, size, twice
-        ):
+        if not _row_reaches(cache, side, a) or not _pairs_cross(dist, labels, cache, side, a, size, twice):
             continue
         for b in range(a + 1, n):
             if labels[b] == labels[a]:
@@ -196,6 +202,7 @@ def scan_trees(
                     twice = twice_level(best, cache, side)
                     if cache.trees[side, STUCK, n] == 1:
                         size = _fill_front(dist, cache, side)
+                        _fill_reach(cache, side, size, twice)
                         cache.trees[side, STUCK, n] = 0
                     break
     return best

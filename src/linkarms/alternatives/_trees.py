@@ -31,6 +31,7 @@ from linkarms.alternatives._cache import (
     PART,
     REST,
     SIBLING,
+    SKIP,
     SLACK,
     SPREAD,
     START,
@@ -56,9 +57,11 @@ __all__ = [
 ]
 
 #: How many pairs a new edge is chosen by.
-_PAIRS = 8
+_PAIRS = 5
 #: Cuts with more edges than this are not searched for a better one.
 _MOST = 4_000
+#: How often an edge for which none was found is passed over before another one is looked for.
+_SKIPPED = 6
 
 
 @flat
@@ -333,10 +336,13 @@ def replace_edge(
 ) -> bool:
     """Replace the edge of ``x`` to its parent, which is too cheap against ``(a, b)``, by one that is not, nor against any other pair.
 
-    Where there is none the edge is `STUCK`, until the next search. ``edge``, shape (2,), is scratch.
+    Where there is none the edge is `STUCK`, and passed over for some searches. ``edge``, shape (2,), is scratch.
     """
     trees = cache.trees[side]
     if trees[STUCK, x] == 1:
+        return False
+    if trees[SKIP, x] > 0:
+        trees[SKIP, x] -= 1
         return False
     _note_pair(dist, cache, side, 0, a, b)
     pairs = 1
@@ -351,7 +357,7 @@ def replace_edge(
             break
         _note_pair(dist, cache, side, pairs, edge[0], edge[1])
         pairs += 1
-    trees[STUCK, x] = 1
+    trees[STUCK, x], trees[SKIP, x] = 1, _SKIPPED
     return False
 
 

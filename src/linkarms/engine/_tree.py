@@ -30,8 +30,8 @@ from linkarms.linkage import TIE, cut_tree, minimum_spanning_tree
 
 #: What `update_tree` answers.
 SAME, CHANGED, AMBIGUOUS_CUT = range(3)
-#: If more arms have been pulled since the minimum spanning tree was made, it is made from scratch.
-MOST_DIRTY = 16
+#: If more than one of so many arms have been pulled since the minimum spanning tree was made, it is made from scratch.
+SHARE = 16
 #: The same for so few arms, however many were pulled.
 FEW = 64
 
@@ -68,13 +68,13 @@ def make_tree(dist: Array, labels: Array, n_clusters: int, nodes: Array, lengths
 @lean
 def _mark_dirty(nodes: Array, n: int, m: int) -> None:
     """Remember that the distances of arm ``m`` have changed since the minimum spanning tree was made, unless too many have."""
-    count = nodes[DIRTY, n]
-    if count > MOST_DIRTY:
+    count, most = nodes[DIRTY, n], n // SHARE
+    if count > most:
         return
     for i in range(count):
         if nodes[DIRTY, i] == m:
             return
-    if count < MOST_DIRTY:
+    if count < most:
         nodes[DIRTY, count] = m
     nodes[DIRTY, n] = count + 1
 
@@ -129,7 +129,7 @@ def update_tree(model: Model, dist: Array, labels: Array, n_clusters: int, cache
 def _link_again(model: Model, dist: Array, labels: Array, n_clusters: int, cache: Cache) -> int:
     before, nodes, lengths = labels.copy(), cache.nodes, cache.lengths
     n = labels.shape[0]
-    if n > FEW and nodes[DIRTY, n] <= MOST_DIRTY:
+    if n > FEW and nodes[DIRTY, n] <= n // SHARE:
         respan(dist, nodes[DIRTY], nodes[DIRTY, n], nodes[ORDER], nodes[PARENT], lengths[SPAN])
         ambiguous = _cut_into_clusters(n_clusters, labels, nodes, lengths)
     else:
