@@ -9,7 +9,10 @@ from linkarms.alternatives._cache import N_LAST, START, Cache
 from linkarms.alternatives._parts import bottleneck
 from linkarms.families._model import Model
 
-__all__ = ["consider", "first_finite", "remember", "take_smaller"]
+__all__ = ["TIES", "consider", "first_finite", "remember", "take_smaller"]
+
+#: Costs are asked for up to a level a little higher: one just at the level may be taken for one above it, and a tie missed.
+TIES = 1.0 + 1e-9
 
 
 @inlined
@@ -59,7 +62,7 @@ def consider(
     a, b = min(a, b), max(a, b)
     if found[2] == a and found[3] == b and found[4] == k:
         return best
-    level = min(level, best)
+    level = min(level, best) * TIES
     value = bottleneck(model, theta, dist, cache, side, k, a, b, level, found[5:])
     if take_smaller(value, k, a, b, best, found):
         remember(cache, side, found)

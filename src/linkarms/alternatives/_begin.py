@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from linkarms._jit import Array, flat, inlined
-from linkarms.alternatives._answer import take_smaller
+from linkarms.alternatives._answer import TIES, take_smaller
 from linkarms.alternatives._cache import COUNTS_SIDE, LENGTH, LINKED, MANY, N_LAST, NEAR, START, UP, Cache
 from linkarms.alternatives._exchange import exchange
 from linkarms.alternatives._parts import bottleneck, oriented_cost
@@ -72,7 +72,7 @@ def begin(
         if j == 0 and cache.nodes[START, k + 1] - cache.nodes[START, k] > 2:
             value = exchange(model, theta, dist, labels, cache, side, k, a, b, best, edge)
         else:
-            value = bottleneck(model, theta, dist, cache, side, k, a, b, best, edge)
+            value = bottleneck(model, theta, dist, cache, side, k, a, b, best * TIES, edge)
         if take_smaller(value, k, a, b, best, found):
             best = value
     if found[4] >= 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from linkarms._jit import Array, flat, lean
+from linkarms.alternatives._answer import TIES
 from linkarms.alternatives._cache import LINK, MEMBERS, PART, SAVED, START, Cache
 from linkarms.alternatives._pair import has_closed_form
 from linkarms.alternatives._parts import bottleneck, is_dear, join_parts, oriented_cost, precedes
@@ -65,7 +66,7 @@ def exchange(
         if value <= best:
             if z == min(x, up) and w == max(x, up):
                 break
-            level = min(value * (1.0 + 1e-9), best)  # a cost just at the level may be taken for one above it
+            level = min(value * TIES, best)
         elif not has_closed_form(model):
             value = bottleneck(model, theta, dist, cache, side, k, a, b, level, edge)
             break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from linkarms._jit import Array, flat, inlined
-from linkarms.alternatives._answer import take_smaller
+from linkarms.alternatives._answer import TIES, take_smaller
 from linkarms.alternatives._attach import attachment, set_attachment
 from linkarms.alternatives._cache import COSTS, LEAST, MATE, MEMBERS, SPREAD, START, STUCK, WEIGHT, Cache
 from linkarms.alternatives._exchange import exchange
@@ -139,7 +139,7 @@ def _scan_row(
             v = attachment(cache, side, u, b)
             found[5], found[6] = min(u, v), max(u, v)
         else:
-            level = min(value * (1.0 + 1e-9), best)  # a cost just at the level may be taken for one above it
+            level = min(value, best) * TIES
             value = exchange(model, theta, dist, labels, cache, side, k, x, y, level, found[5:])
         if take_smaller(value, k, x, y, best, found):
             best = value

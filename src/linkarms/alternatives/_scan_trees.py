@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from linkarms._jit import Array, flat, inlined, lean
-from linkarms.alternatives._answer import consider
+from linkarms.alternatives._answer import TIES, consider
 from linkarms.alternatives._attach import attachment
 from linkarms.alternatives._cache import (
     ALT_U,
@@ -36,8 +36,9 @@ from linkarms.alternatives._near import (
     row_crosses,
     twice_level,
 )
+from linkarms.alternatives._replace import replace_alternative, replace_edge
 from linkarms.alternatives._scan_attachments import attachment_cost
-from linkarms.alternatives._trees import below, replace_alternative, replace_edge
+from linkarms.alternatives._trees import below
 from linkarms.families._model import Model
 
 __all__ = ["scan_alternatives", "scan_trees"]
@@ -218,12 +219,12 @@ def _hangs_from_parent(
     """
     trees = cache.trees[side]
     u = trees[LINK, x]
-    if not attachment_cost(model, theta, dist, cache, side, u, x, b, best) > best * ROOM:
+    if not attachment_cost(model, theta, dist, cache, side, u, x, b, best * TIES) > best * ROOM:
         return False
     v = attachment(cache, side, u, b)
     if cache.shared[side, u, b] > best * ROOM and not below(trees, u, v):
         return True
-    return attachment_cost(model, theta, dist, cache, side, u, trees[LINK, u], b, best) > best * ROOM
+    return attachment_cost(model, theta, dist, cache, side, u, trees[LINK, u], b, best * TIES) > best * ROOM
 
 
 @lean
