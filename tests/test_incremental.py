@@ -229,6 +229,18 @@ def test_very_unequal_counts(name, data):
     follow(engine, told(engine, samples, 4, asked), dumps=(0,))
 
 
+def test_equal_arms_at_the_edge_of_their_domain():
+    # arms whose estimates are 0 have no spread, and a bound from it and from a gap of zero would be no number
+    engine = make_engine(make_arms("bernoulli", np.random.default_rng(0), 8, 1), 7, "ebc-h", clipped=False)
+    dump = engine.to_dict()
+    dump["counts"] = [10000, 50, 10001, 2, 2, 10000, 50, 2]
+    dump["means"] = [[0.0], [1.0], [0.0], [0.5], [1.0], [0.0], [1.0], [0.5]]
+    engine.restore(dump)
+    for arm in (2, 0, 5):
+        engine.observe(arm, np.array([0.0]))
+        assert_same(engine, restored(engine))
+
+
 @pytest.mark.parametrize("gap", [1e-3, 1e-4])
 def test_a_bernoulli_arm_leaves_the_end_of_its_domain(gap):
     # the light arm has to come half of the way to the heavy one that is apart; how much is known of it depends on the path

@@ -77,7 +77,7 @@ def _weigh(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int, q
     else:
         level = cache.levels[side]
         gap = max(q * SHORT - dist[u, v] - cache.levels[SLACK], 0.0)
-        bound = min(gap * gap / spread, level)
+        bound = min(gap * gap / spread, level) if gap > 0.0 else 0.0  # (a spread may be zero)
         if cache.levels[HOLDS + side] > 0.0:
             bound = level if gap * gap > level * ROOM * spread else 0.0
     cache.shared[side, u, b] = bound
