@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from linkarms._jit import Array, flat, inlined, lean
-from linkarms.alternatives._cache import N_LAST, START, Cache
+from linkarms.alternatives._cache import LAST, START, Cache
 from linkarms.alternatives._parts import bottleneck
 from linkarms.families._model import Model
 
@@ -36,12 +36,8 @@ def take_smaller(value: float, k: int, a: int, b: int, best: float, found: Array
 @flat
 def remember(cache: Cache, side: int, found: Array) -> None:
     """Keep the answer ``found`` for the next search to begin with."""
-    last = cache.last[side]
-    for i in range(N_LAST - 1, 0, -1):
-        for j in range(4):
-            last[i, j] = last[i - 1, j]
     for j in range(4):
-        last[0, j] = found[j]
+        cache.last[side, LAST, j] = found[j]
 
 
 @lean
@@ -54,20 +50,15 @@ def consider(
     k: int,
     a: int,
     b: int,
-    level: float,
     best: float,
     found: Array,
 ) -> float:
-    """The smaller of ``best`` and ``V_k(a,b)``, which is known to be at most ``level`` where that is below ``best``."""
+    """The smaller of ``best`` and ``V_k(a,b)``."""
     a, b = min(a, b), max(a, b)
     if found[2] == a and found[3] == b and found[4] == k:
         return best
-    level = min(level, best) * TIES
-    value = bottleneck(model, theta, dist, cache, side, k, a, b, level, found[5:])
-    if take_smaller(value, k, a, b, best, found):
-        remember(cache, side, found)
-        return value
-    return best
+    value = bottleneck(model, theta, dist, cache, side, k, a, b, best * TIES, found[5:])
+    return value if take_smaller(value, k, a, b, best, found) else best
 
 
 @inlined
@@ -87,7 +78,7 @@ def first_finite(
         for b in range(a + 1, n):
             for k in range(n_clusters):
                 if labels[a] != labels[b] and start[k + 1] - start[k] > 1:
-                    best = consider(model, theta, dist, cache, side, k, a, b, math.inf, math.inf, found)
+                    best = consider(model, theta, dist, cache, side, k, a, b, math.inf, found)
                     if best < math.inf:
                         return best
     return math.inf

@@ -6,7 +6,19 @@ import math
 
 from linkarms._jit import Array, flat, inlined
 from linkarms.alternatives._answer import TIES, take_smaller
-from linkarms.alternatives._cache import COUNTS_SIDE, LENGTH, LINKED, MANY, N_LAST, NEAR, START, UP, Cache
+from linkarms.alternatives._cache import (
+    COUNTS_SIDE,
+    GUESS,
+    LAST,
+    LENGTH,
+    LINKED,
+    MANY,
+    N_STARTS,
+    NEAR,
+    START,
+    UP,
+    Cache,
+)
 from linkarms.alternatives._exchange import exchange
 from linkarms.alternatives._parts import bottleneck, oriented_cost
 from linkarms.families._model import Model
@@ -34,6 +46,24 @@ def _propose(dist: Array, labels: Array, cache: Cache, guess: Array) -> bool:
     return True
 
 
+@flat
+def _is_candidate(labels: Array, start: Array) -> bool:
+    """Whether ``u, v, a, b`` are two arms of one cluster and two of different ones."""
+    return start[0] >= 0 and labels[start[0]] == labels[start[1]] and labels[start[2]] != labels[start[3]]
+
+
+@flat
+def _looks_cheaper(
+    model: Model, theta: Array, dist: Array, labels: Array, cache: Cache, side: int, i: int, j: int
+) -> bool:
+    """Whether the pair of pairs in row ``i`` of `Cache.last` costs less than that in row ``j``."""
+    x, y = cache.last[side, i], cache.last[side, j]
+    if not _is_candidate(labels, y):
+        return True
+    cost = oriented_cost(model, theta, dist, cache, side, y[0], y[1], y[2], y[3], math.inf)
+    return oriented_cost(model, theta, dist, cache, side, x[0], x[1], x[2], x[3], cost) < cost
+
+
 @inlined
 def begin(
     model: Model,
@@ -45,31 +75,29 @@ def begin(
     side: int,
     found: Array,
 ) -> float:
-    """An upper bound of psi and its candidate, ``found[:5] = u, v, a, b, k``: the best of the last answers and one more guess."""
+    """An upper bound of psi and its candidate, ``found[:5] = u, v, a, b, k``: the last answer or a guess, whichever is better."""
     last, edge = cache.last[side], found[5:]
-    best, guesses = math.inf, N_LAST
+    best, start = math.inf, cache.nodes[START]
     found[4] = -1
-    if cache.flags[side, MANY] == 1 and cache.flags[COUNTS_SIDE, LINKED] == 1:
-        guesses += _propose(dist, labels, cache, last[N_LAST])
-    # the one that looks cheapest first: the others are only compared with it
-    cheapest, least = 0, math.inf
-    if guesses > N_LAST:
-        for i in range(guesses):
-            u, v, a, b = last[i, 0], last[i, 1], last[i, 2], last[i, 3]
-            if u < 0 or labels[u] != labels[v] or labels[a] == labels[b]:
-                continue
-            value = oriented_cost(model, theta, dist, cache, side, u, v, a, b, least)
-            if value < least:
-                cheapest, least = i, value
-    for j in range(guesses):
-        i = (cheapest + j) % guesses
-        u, v, a, b = last[i, 0], last[i, 1], last[i, 2], last[i, 3]
-        if u < 0 or labels[u] != labels[v] or labels[a] == labels[b]:
+    for j in range(4):
+        last[GUESS, j] = -1
+    order = LAST
+    if (
+        cache.flags[side, MANY] == 1
+        and cache.flags[COUNTS_SIDE, LINKED] == 1
+        and _propose(dist, labels, cache, last[GUESS])
+        and _looks_cheaper(model, theta, dist, labels, cache, side, GUESS, LAST)
+    ):
+        order = GUESS
+    for turn in range(N_STARTS):
+        i = order if turn == 0 else 1 - order
+        if not _is_candidate(labels, last[i]):
             continue
-        k = labels[u]
+        a, b, k = last[i, 2], last[i, 3], labels[last[i, 0]]
         if found[2] == a and found[3] == b and found[4] == k:
             continue
-        if j == 0 and cache.nodes[START, k + 1] - cache.nodes[START, k] > 2:
+        # the second is only compared with the first
+        if found[4] < 0 and start[k + 1] - start[k] > 2:
             value = exchange(model, theta, dist, labels, cache, side, k, a, b, best, edge)
         else:
             value = bottleneck(model, theta, dist, cache, side, k, a, b, best * TIES, edge)
@@ -79,7 +107,7 @@ def begin(
         return best
     # the nearest two arms of different clusters, against the first cluster of several
     k = 0
-    while k < n_clusters and cache.nodes[START, k + 1] - cache.nodes[START, k] < 2:
+    while k < n_clusters and start[k + 1] - start[k] < 2:
         k += 1
     a, b = -1, -1
     for x in range(labels.shape[0]):
@@ -88,7 +116,7 @@ def begin(
                 a, b = x, y
     if k == n_clusters or a < 0:
         return math.inf
-    if cache.nodes[START, k + 1] - cache.nodes[START, k] > 2:
+    if start[k + 1] - start[k] > 2:
         best = exchange(model, theta, dist, labels, cache, side, k, a, b, math.inf, edge)
     else:
         best = bottleneck(model, theta, dist, cache, side, k, a, b, math.inf, edge)

@@ -33,8 +33,8 @@ VALID, LINKED, FILLED, MANY, COSTS, N_FLAGS = range(6)
 OF_C, SLACK, HOLDS, WIDEST, ABOUT, N_LEVELS = 2, 3, 4, 6, 8, 10
 #: The entry of Cache.calls after those of `linkarms.alternatives._pair.pair_addresses`.
 SEARCH = 2
-#: How many of the last answers a search begins with.
-N_LAST = 1
+# rows of Cache.last, on each side
+LAST, GUESS, N_STARTS = range(3)
 #: From so many arms on, nearest foreign arms are kept for classes of spreads, and for so many of them.
 LARGE, N_CLASSES = 64, 12
 
@@ -75,8 +75,8 @@ class Cache(NamedTuple):
         how much the difference of two lengths may be off because of rounding; by side, the least level at which bounds from the
         spreads may be used, see `linkarms.alternatives._pair.has_quadratic`; where the classes of spreads begin; a level a little
         above the last value of psi.
-    last : ndarray of int64, shape (2, 3, 4)
-        By side, the last answers ``u, v, a, b``, the latest first, -1 where there is none; and room for one guess.
+    last : ndarray of int64, shape (2, 2, 4)
+        By side, what a search begins with, ``u, v, a, b``: the last answer, -1 where there is none, and room for a guess.
     box, which : ndarray
         Scratch space for pair problems.
     answer : ndarray of int64, shape (7,)
@@ -122,7 +122,7 @@ def new_cache(n_arms: int, n_features: int, calls: NDArray[np.int64]) -> Cache:
         np.zeros((2, classes + 1, n_arms)),
         np.zeros((2, N_FLAGS), dtype=np.int64),
         np.full(N_LEVELS, -1.0),
-        np.full((2, N_LAST + 1, 4), -1, dtype=np.int64),
+        np.full((2, N_STARTS, 4), -1, dtype=np.int64),
         np.zeros(SCRATCH),
         np.zeros(INT_SCRATCH, dtype=np.int64),
         np.zeros(7, dtype=np.int64),

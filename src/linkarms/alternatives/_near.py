@@ -111,7 +111,7 @@ def fit_classes(dist: Array, labels: Array, cache: Cache, side: int) -> None:
             tops[kind[m]] = max(tops[kind[m]], inv[m])
             widest = max(widest, inv[m])
         tops[classes] = widest
-        if turn == 1 or classes == 1 or 0.5 * cache.levels[WIDEST + side] <= widest < math.inf:
+        if turn == 1 or classes == 1 or widest >= 0.5 * cache.levels[WIDEST + side]:
             return
         fill_near(dist, labels, cache, side)
 

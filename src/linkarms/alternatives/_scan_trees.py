@@ -164,7 +164,7 @@ def _scan_pair(
             x = _cheap_edge(dist, cache, side, k, a, b, twice)
             cache.trees[side, STUCK, labels.shape[0]] = 1
         if x >= 0:
-            best = consider(model, theta, dist, cache, side, k, a, b, best, best, found)
+            best = consider(model, theta, dist, cache, side, k, a, b, best, found)
     return best
 
 
@@ -268,6 +268,6 @@ def scan_alternatives(
                     break
             if _hangs_from_parent(model, theta, dist, cache, side, x, b, best):
                 continue
-            best = consider(model, theta, dist, cache, side, k, u, b, best, best, found)
+            best = consider(model, theta, dist, cache, side, k, u, b, best, found)
             twice = twice_level(best, cache, side)
     return best

@@ -104,9 +104,7 @@ def search(
     if many:
         best = scan_alternatives(model, theta, dist, labels, n_clusters, cache, side, best, found)
     cache.levels[ABOUT + side] = 1.05 * best
-    last = cache.last[side]
-    if last[0, 0] != found[0] or last[0, 1] != found[1] or last[0, 2] != found[2] or last[0, 3] != found[3]:
-        remember(cache, side, found)
+    remember(cache, side, found)
     return best
 
 

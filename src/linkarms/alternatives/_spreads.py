@@ -23,6 +23,9 @@ def set_weight(model: Model, theta: Array, cache: Cache, side: int, m: int, weig
     """Give arm ``m`` its weight, which must not be zero, and its spread at the present level."""
     arms = cache.arms[side]
     arms[WEIGHT, m] = weight
+    if not has_fixed_spread(model):  # such costs are found from the parameters, not from their differences
+        for i in range(theta.shape[1]):
+            cache.levels[SLACK] = max(cache.levels[SLACK], (1.0 - SHORT) * abs(theta[m, i]))
     # an infinite spread times a level of zero would be no number
     arms[SPREAD, m] = min(arm_spread(model, m, theta[m], weight, cache.levels[side]), 1e300)
 
@@ -43,15 +46,10 @@ def fit_spreads(model: Model, theta: Array, cache: Cache, side: int, value: floa
     if has_fixed_spread(model):
         cache.levels[side], cache.levels[SLACK], cache.levels[HOLDS + side] = math.inf, 0.0, 0.0
         return False
-    largest = 0.0  # other costs are found from the parameters, not from their differences
-    for m in range(theta.shape[0]):
-        for i in range(theta.shape[1]):
-            largest = max(largest, abs(theta[m, i]))
-    cache.levels[SLACK] = (1.0 - SHORT) * largest
     level = cache.levels[side]
     if value <= level <= _AHEAD * _AHEAD * value:
         return False
-    cache.levels[side] = _AHEAD * value
+    cache.levels[side], cache.levels[SLACK] = _AHEAD * value, 0.0
     cache.levels[HOLDS + side] = 0.0 if has_quadratic(model) else _AHEAD * value
     for m in range(theta.shape[0]):
         set_weight(model, theta, cache, side, m, cache.arms[side, WEIGHT, m])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from typing import Any
 
 from linkarms.bench._ours import Ours
@@ -47,7 +48,7 @@ def _go(run: Ours, goal: int, patience: float) -> float:
     return elapsed
 
 
-class Stretch:
+class Stretch(ABC):
     """What the rounds of one size have in common: the clock and the counts.
 
     Parameters
@@ -77,8 +78,9 @@ class Stretch:
         self.wrong_rounds += self.wrong > wrong
         return (self.nanoseconds - nanoseconds) / (self.steps - steps)
 
+    @abstractmethod
     def _round(self) -> None:
-        raise NotImplementedError
+        """Take runs through what a round covers, by `_time`."""
 
     def _time(self, run: Ours, goal: int) -> None:
         """Take a run to its goal under the clock; what it did is looked up afterwards."""
