@@ -79,6 +79,12 @@ def minimum_spanning_tree(dist: Array, order: Array, parent: Array, length: Arra
         order[step] = last
 
 
+@lean
+def _is_longer(i: int, j: int, parent: Array, length: Array) -> bool:
+    """Whether the edge of arm ``i`` to its parent is longer than that of ``j``, or as long and comes after it."""
+    return bool(length[i] > length[j] or (length[i] == length[j] and precedes(j, parent[j], i, parent[i])))
+
+
 @kernel
 def cut_tree(
     n_clusters: int, order: Array, parent: Array, length: Array, up: Array, labels: Array
@@ -103,23 +109,22 @@ def cut_tree(
     kept, cut : float
         The longest edge kept and the shortest one cut; -1 and infinity where there is none.
     """
-    n = parent.shape[0]
+    n, most, count = parent.shape[0], n_clusters - 1, 0
+    longest = np.empty(n_clusters, dtype=np.int64)  # the longest edges so far come first
     for m in range(n):
         up[m] = parent[m]
+        if parent[m] < 0 or most == 0:
+            continue
+        i = count
+        while i > 0 and _is_longer(m, longest[i - 1], parent, length):
+            longest[i] = longest[i - 1]
+            i -= 1
+        longest[i] = m
+        count = min(count + 1, most)
     cut = math.inf
-    for _ in range(n_clusters - 1):
-        longest = -1
-        for m in range(n):
-            if up[m] < 0:
-                continue
-            if (
-                longest < 0
-                or length[m] > length[longest]
-                or (length[m] == length[longest] and precedes(longest, up[longest], m, up[m]))
-            ):
-                longest = m
-        up[longest] = -1
-        cut = length[longest]
+    for i in range(count):
+        up[longest[i]] = -1
+        cut = length[longest[i]]
     kept = -1.0
     for m in range(n):
         if up[m] >= 0:
