@@ -3,6 +3,10 @@
 Against a pair ``(u, b)`` the part ``{u}`` costs ``max over v of cost(u,v; u,b)``, ``v`` the other arms of the cluster of ``u``. Where
 clusters are well separated that is the bottleneck for nearly every arm, and hundreds of candidates are nearly tied. So one such
 ``v`` is kept for every pair, its attachment, with a lower bound of its cost. It stays one until ``u``, ``v`` or ``b`` is sampled.
+
+Two or three arms do for all pairs of an arm, mostly: they are its slots, and an attachment is the number of one. So a sample of ``v``
+is a matter of the few arms that have it in a slot. The bounds have bounds themselves, one for every block of arms ``b``, so that a
+search looks at few of them.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import numpy as np
 from linkarms._jit import Array, flat, kernel, lean
 from linkarms.alternatives._cache import (
     ABOUT,
+    BLOCK,
     CLASS,
     FILLED,
     HOLDS,
@@ -21,20 +26,19 @@ from linkarms.alternatives._cache import (
     LINK,
     MATE,
     MEMBERS,
-    REFERRED,
+    N_SLOTS,
     SLACK,
     SPREAD,
     START,
     UP,
     Cache,
 )
-from linkarms.alternatives._gaussian import isotropic_cost
+from linkarms.alternatives._gaussian import shared_cost
 from linkarms.alternatives._near import ROOM, SHORT
 from linkarms.alternatives._pair import has_closed_form
 from linkarms.families._model import Model
 
 __all__ = [
-    "attach_row",
     "attachment",
     "fill_attachments",
     "move_attachments",
@@ -46,37 +50,67 @@ __all__ = [
 
 @flat
 def attachment(cache: Cache, side: int, u: int, b: int) -> int:
-    """The arm to which ``u`` is attached against ``b``, -1 for none."""
-    return int(cache.attach[side, u, b]) - 1
+    """The arm to which ``u`` is attached against ``b``."""
+    return int(cache.slots[side, cache.attach[side, u, b], u])
 
 
 @flat
-def set_attachment(cache: Cache, side: int, u: int, b: int, v: int) -> None:
-    """Attach ``u`` to ``v`` against ``b``."""
-    referred, old = cache.trees[side, REFERRED], cache.attach[side, u, b]
-    if old > 0:
-        referred[old - 1] -= 1
-    cache.attach[side, u, b] = v + 1
-    referred[v] += 1
+def _set_slot(dist: Array, cache: Cache, side: int, u: int, slot: int, v: int) -> None:
+    """Make ``v`` the arm of a slot of ``u``."""
+    cache.slots[side, slot, u] = v
+    cache.ties[side, slot, u] = dist[u, v]
+
+
+@lean
+def _unused_slot(labels: Array, cache: Cache, side: int, u: int) -> int:
+    """A slot to which ``u`` is attached against no arm of another cluster; -1 if there is none."""
+    used = 0
+    for b in range(labels.shape[0]):
+        if labels[b] != labels[u]:
+            used |= 1 << int(cache.attach[side, u, b])
+    for slot in range(N_SLOTS):
+        if used & (1 << slot) == 0:
+            return slot
+    return -1
 
 
 @flat
-def _weigh(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int, q: float) -> float:
+def set_attachment(dist: Array, labels: Array, cache: Cache, side: int, u: int, b: int, v: int) -> bool:
+    """Attach ``u`` to ``v`` against ``b``, unless there is no slot left."""
+    slots, empty = cache.slots[side], -1
+    for slot in range(N_SLOTS - 1, -1, -1):
+        if slots[slot, u] == v:
+            cache.attach[side, u, b] = slot
+            return True
+        if slots[slot, u] < 0:
+            empty = slot
+    if empty < 0:
+        empty = _unused_slot(labels, cache, side, u)
+        if empty < 0:
+            return False
+    _set_slot(dist, cache, side, u, empty, v)
+    cache.attach[side, u, b] = empty
+    return True
+
+
+@flat
+def _weigh(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int, of_b: bool) -> float:
     """Find what the attachment of ``u`` against ``b`` costs at least; where that is near psi and not hard, what it costs.
 
-    ``cost(u,v; u,b)`` is at least ``(|q| - |p|)^2 / (2 (4 i_u + i_v + i_b))``, where the spreads say anything; ``q`` is the distance
-    of ``u`` and ``b``, from whichever row is at hand.
+    ``cost(u,v; u,b)`` is at least ``(|q| - |p|)^2 / (2 (4 i_u + i_v + i_b))``, where the spreads say anything. Distances from ``b`` are
+    taken from its row, if that is at hand (``of_b``), else from those of the others.
     """
-    v, inv = attachment(cache, side, u, b), cache.arms[side, SPREAD]
+    slot, inv = cache.attach[side, u, b], cache.arms[side, SPREAD]
+    v, p, q = cache.slots[side, slot, u], cache.ties[side, slot, u], dist[b, u] if of_b else dist[u, b]
     spread = 2.0 * (4.0 * inv[u] + inv[v] + inv[b])
     if has_closed_form(model):
-        gap = max(q * SHORT - dist[u, v], 0.0)
+        gap = max(q * SHORT - p, 0.0)
         bound = gap * gap / spread
         if bound <= cache.levels[ABOUT + side]:
-            bound = isotropic_cost(dist, inv, u, v, u, b)
+            bound = shared_cost(p, q, dist[b, v] if of_b else dist[v, b], inv[u], inv[v], inv[b])
     else:
         level = cache.levels[side]
-        gap = max(q * SHORT - dist[u, v] - cache.levels[SLACK], 0.0)
+        gap = max(q * SHORT - p - cache.levels[SLACK], 0.0)
         bound = min(gap * gap / spread, level) if gap > 0.0 else 0.0  # (a spread may be zero)
         if cache.levels[HOLDS + side] > 0.0:
             bound = level if gap * gap > level * ROOM * spread else 0.0
@@ -85,10 +119,36 @@ def _weigh(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int, q
 
 
 @flat
-def _lower(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int, q: float) -> None:
+def _lower(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int, of_b: bool) -> None:
     """`_weigh`, and take it into account in the row."""
-    least = cache.arms[side, LEAST]
-    least[u] = min(least[u], _weigh(model, dist, cache, side, u, b, q))
+    least, floors = cache.arms[side, LEAST], cache.floors[side, u]
+    value = _weigh(model, dist, cache, side, u, b, of_b)
+    floors[b // BLOCK] = min(floors[b // BLOCK], value)
+    least[u] = min(least[u], value)
+
+
+@flat
+def _weigh_row(model: Model, dist: Array, labels: Array, cache: Cache, side: int, u: int) -> None:
+    """Weigh all attachments of ``u``."""
+    n, own, floors, lowest = labels.shape[0], labels[u], cache.floors[side, u], math.inf
+    for i in range(floors.shape[0]):
+        floors[i] = math.inf
+        for b in range(i * BLOCK, min((i + 1) * BLOCK, n)):
+            if labels[b] != own:
+                floors[i] = min(floors[i], _weigh(model, dist, cache, side, u, b, False))
+        lowest = min(lowest, floors[i])
+    cache.arms[side, LEAST, u] = lowest
+
+
+@flat
+def _lower_slot(model: Model, dist: Array, labels: Array, cache: Cache, side: int, u: int, slot: int) -> None:
+    """Weigh the attachments of ``u`` by one of its slots, of which the arm is another now, or has moved."""
+    start, members, attach = cache.nodes[START], cache.nodes[MEMBERS], cache.attach[side, u]
+    first, end = start[labels[u]], start[labels[u] + 1]
+    for j in range(labels.shape[0] - (end - first)):
+        b = members[j if j < first else j + (end - first)]
+        if attach[b] == slot:
+            _lower(model, dist, cache, side, u, b, False)
 
 
 @flat
@@ -114,21 +174,18 @@ def note_answer(labels: Array, cache: Cache, side: int, value: float, found: Arr
 
 
 @lean
-def attach_row(model: Model, dist: Array, labels: Array, cache: Cache, side: int, u: int) -> None:
+def _attach_row(model: Model, dist: Array, labels: Array, cache: Cache, side: int, u: int) -> None:
     """Attach arm ``u`` against all foreign arms, to what it was attached to where that is still in its cluster."""
-    shared, mate, least = cache.shared[side, u], cache.trees[side, MATE, u], cache.arms[side, LEAST]
-    least[u] = math.inf
+    mate = cache.trees[side, MATE, u]
     if mate < 0:
+        cache.arms[side, LEAST, u] = math.inf
         return
-    own = labels[u]
-    for b in range(labels.shape[0]):
-        if labels[b] == own:
-            shared[b] = math.inf
-            continue
-        v = attachment(cache, side, u, b)
-        if v < 0 or v == u or labels[v] != own:
-            set_attachment(cache, side, u, b, mate)
-        _lower(model, dist, cache, side, u, b, dist[u, b])
+    for slot in range(N_SLOTS):
+        v = cache.slots[side, slot, u]
+        if v < 0 and slot > 0:
+            break
+        _set_slot(dist, cache, side, u, slot, v if v >= 0 and labels[v] == labels[u] else mate)
+    _weigh_row(model, dist, labels, cache, side, u)
 
 
 @lean
@@ -136,54 +193,38 @@ def fill_attachments(model: Model, dist: Array, labels: Array, cache: Cache, sid
     """Attach all arms."""
     _fill_mates(cache, side, cache.trees[side, LINK])
     for u in range(labels.shape[0]):
-        attach_row(model, dist, labels, cache, side, u)
+        _attach_row(model, dist, labels, cache, side, u)
 
 
 @lean
 def move_attachments(model: Model, dist: Array, labels: Array, cache: Cache, side: int, m: int) -> None:
     """Weigh the attachments of, to and against arm ``m`` again, which has moved, and has another spread."""
-    n, own, least = labels.shape[0], labels[m], cache.arms[side, LEAST]
-    start, members = cache.nodes[START], cache.nodes[MEMBERS]
-    mate = cache.trees[side, MATE]
+    n, own, mate, slots = labels.shape[0], labels[m], cache.trees[side, MATE], cache.slots[side]
     for a in range(n):
         if labels[a] != own and mate[a] >= 0:
-            _lower(model, dist, cache, side, a, m, dist[m, a])
-    first, end = start[own], start[own + 1]
-    if end - first < 2:
+            _lower(model, dist, cache, side, a, m, True)
+    if mate[m] < 0:
         return
-    lowest = math.inf
-    for b in range(n):
-        if labels[b] != own:
-            lowest = min(lowest, _weigh(model, dist, cache, side, m, b, dist[m, b]))
-    least[m] = lowest
-    if end - first == 2:
-        u = members[first] + members[first + 1] - m
-        lowest = math.inf
-        for b in range(n):
-            if labels[b] != own:
-                lowest = min(lowest, _weigh(model, dist, cache, side, u, b, dist[u, b]))
-        least[u] = lowest
-        return
-    left = cache.trees[side, REFERRED, m]
-    name = np.int32(m + 1)
-    for i in range(first, end):
-        u = members[i]
-        if left <= 0:
-            return
-        row = cache.attach[side, u]
-        if u == m:
-            continue
-        if 2 * (end - first) < n:
-            hits = 0
-            for b in range(n):
-                hits += row[b] == name
-            if hits == 0:
-                continue
-        for j in range(n - (end - first)):
-            b = members[j if j < first else j + (end - first)]
-            if row[b] == name:
-                left -= 1
-                _lower(model, dist, cache, side, u, b, dist[u, b])
+    for slot in range(N_SLOTS):
+        if slots[slot, m] >= 0:
+            _set_slot(dist, cache, side, m, slot, slots[slot, m])
+    _weigh_row(model, dist, labels, cache, side, m)
+    name = np.int32(m)
+    for slot in range(N_SLOTS):
+        row = slots[slot]
+        for first in range(0, n, BLOCK):
+            end = min(first + BLOCK, n)
+            if end - first == BLOCK:
+                hits = 0
+                for j in range(first, first + BLOCK):
+                    hits += row[j] == name
+                if hits == 0:
+                    continue
+            for u in range(first, end):
+                # (an arm that is no longer with `m`, and alone, keeps what it was attached to)
+                if row[u] == m and labels[u] == own:
+                    _set_slot(dist, cache, side, u, slot, m)
+                    _lower_slot(model, dist, labels, cache, side, u, slot)
 
 
 @kernel
@@ -204,7 +245,7 @@ def regroup(
     """
     n = labels.shape[0]
     filled = cache.flags[side, FILLED] == 1
-    start, kind, referred = cache.nodes[START], cache.trees[side, CLASS], cache.trees[side, REFERRED]
+    start, kind = cache.nodes[START], cache.trees[side, CLASS]
     if filled:
         _fill_mates(cache, side, cache.nodes[UP])
     bounds = cache.near[side]
@@ -232,12 +273,11 @@ def regroup(
                 arms += 1
                 size[labels[m]] += 1
         main = np.argmax(size)
-        leaving, gone = 0, 0
+        gone = 0
         for i in range(arms):
             y = part[i]
             if labels[y] == main:
                 continue
-            leaving += referred[y]
             left[gone] = y
             gone += 1
             for j in range(arms):
@@ -255,34 +295,22 @@ def regroup(
             if start[labels[u] + 1] - start[labels[u]] == 1:
                 cache.arms[side, LEAST, u] = math.inf
             elif arms == 1:
-                attach_row(model, dist, labels, cache, side, u)
+                _attach_row(model, dist, labels, cache, side, u)
             elif size[main] < arms:
+                _replace_strangers(model, dist, labels, cache, side, u)
                 others, count = (left, gone) if labels[u] == main else (part, arms)
-                _attach_to_part(model, dist, labels, cache, side, u, others, count)
-                if labels[u] != main or leaving > 0:
-                    _attach_again(model, dist, labels, cache, side, u)
+                for j in range(count):
+                    if labels[others[j]] != labels[u]:
+                        _lower(model, dist, cache, side, u, others[j], labels[u] == main)
 
 
 @flat
-def _attach_to_part(
-    model: Model, dist: Array, labels: Array, cache: Cache, side: int, u: int, part: Array, arms: int
-) -> None:
-    """Attach ``u`` against the arms of its old cluster that are no longer with it."""
-    for j in range(arms):
-        b = part[j]
-        if labels[b] != labels[u]:
-            set_attachment(cache, side, u, b, cache.trees[side, MATE, u])
-            _lower(model, dist, cache, side, u, b, dist[u, b])
-
-
-@flat
-def _attach_again(model: Model, dist: Array, labels: Array, cache: Cache, side: int, u: int) -> None:
-    """Attach ``u`` again where it is attached to an arm that is no longer in its cluster."""
-    own = labels[u]
-    start, members = cache.nodes[START], cache.nodes[MEMBERS]
-    first, end = start[own], start[own + 1]
-    for j in range(labels.shape[0] - (end - first)):
-        b = members[j if j < first else j + (end - first)]
-        if labels[attachment(cache, side, u, b)] != own:
-            set_attachment(cache, side, u, b, cache.trees[side, MATE, u])
-            _lower(model, dist, cache, side, u, b, dist[u, b])
+def _replace_strangers(model: Model, dist: Array, labels: Array, cache: Cache, side: int, u: int) -> None:
+    """Put an arm of its cluster into each slot of ``u`` whose arm is no longer with it."""
+    for slot in range(N_SLOTS):
+        v = cache.slots[side, slot, u]
+        if v < 0:
+            break
+        if labels[v] != labels[u]:
+            _set_slot(dist, cache, side, u, slot, cache.trees[side, MATE, u])
+            _lower_slot(model, dist, labels, cache, side, u, slot)

@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 
 from linkarms._jit import Array, flat, lean
-from linkarms.alternatives._cache import CLASS, HOLDS, NEAR, SLACK, SPREAD, WIDEST, Cache
+from linkarms.alternatives._cache import BLOCK, CLASS, HOLDS, NEAR, SLACK, SPREAD, WIDEST, Cache
 
 __all__ = [
-    "BLOCK",
     "ROOM",
     "SHORT",
     "block_crosses",
@@ -34,8 +33,6 @@ ROOM = 1.0 + 1e-12
 SHORT = 1.0 - 1e-14
 #: Ratio of the largest spreads of two classes that follow each other.
 _RATIO = 1.25
-#: Arms that are looked at in one go: a loop of fixed length and no branches becomes vector instructions.
-BLOCK = 16
 
 
 @flat

@@ -11,10 +11,10 @@ import math
 
 from linkarms._jit import Array, flat, inlined, lean
 from linkarms.alternatives._cache import (
+    BLOCK,
     CHOSEN,
     COSTS,
     EDGE,
-    HIDE,
     JOIN,
     JOIN_U,
     JOIN_V,
@@ -30,7 +30,7 @@ from linkarms.alternatives._cache import (
     WEIGHT,
     Cache,
 )
-from linkarms.alternatives._near import BLOCK, SHORT, twice_level
+from linkarms.alternatives._near import SHORT, twice_level
 from linkarms.alternatives._pair import call_cost, has_closed_form
 from linkarms.families._model import Model
 
@@ -104,18 +104,18 @@ def name_parts(cache: Cache, side: int, k: int) -> None:
 
 
 @flat
-def _hide(cache: Cache, side: int, k: int, part: int) -> float:
-    """`HIDE` becomes 0 for the arms of a part of cluster ``k`` and infinite for all others; the least spread in the part."""
-    trees, hide, inv = cache.trees[side], cache.arms[side, HIDE], cache.arms[side, SPREAD]
-    narrow = math.inf
-    for m in range(hide.shape[0]):
-        hide[m] = math.inf
+def _list_part(cache: Cache, side: int, k: int, part: int, a: int, b: int) -> tuple[int, float]:
+    """List the arms of a part of cluster ``k`` in `STACK`, an arm of the pair ``(a, b)`` first; their number, and their least spread."""
+    trees, inv, count, narrow = cache.trees[side], cache.arms[side, SPREAD], 0, math.inf
     for i in range(cache.nodes[START, k], cache.nodes[START, k + 1]):
         m = cache.nodes[MEMBERS, i]
         if trees[PART, m] == part:
-            hide[m] = 0.0
+            trees[STACK, count] = m
+            if m in (a, b):
+                trees[STACK, 0], trees[STACK, count] = m, trees[STACK, 0]
+            count += 1
             narrow = min(narrow, inv[m])
-    return narrow
+    return count, narrow
 
 
 @flat
@@ -134,33 +134,30 @@ def _cross_row(
     x: int,
     a: int,
     b: int,
+    count: int,
     narrow: float,
     level: float,
     g: int,
 ) -> None:
-    """Compare the dearest edge to part ``g`` so far with all edges of ``x`` to arms that are not hidden, where costs are closed forms.
+    """Compare the dearest edge to part ``g`` so far with all edges of ``x`` to the arms of `_list_part`, where costs are closed forms.
 
-    Only those distances are looked at that are short enough for the cost so far, at the least spread ``narrow``.
+    Only those are looked at that are short enough for the cost so far, at their least spread, ``narrow``.
     """
-    trees, inv, hide, best = (
-        cache.trees[side],
-        cache.arms[side, SPREAD],
-        cache.arms[side, HIDE],
-        cache.arms[side, JOIN],
-    )
-    q, spread, n, row = dist[a, b], inv[x] + narrow + inv[a] + inv[b], hide.shape[0], dist[x]
+    trees, inv, best = cache.trees[side], cache.arms[side, SPREAD], cache.arms[side, JOIN]
+    arms, row, q, spread = trees[STACK], dist[x], dist[a, b], inv[x] + narrow + inv[a] + inv[b]
     shares = x in (a, b)
     near = math.inf if shares else _within(best[g], q, spread)
-    for first in range(0, n, BLOCK):
-        end = min(first + BLOCK, n)
-        if end - first == BLOCK and not (first <= a < end or first <= b < end):
+    for first in range(0, count, BLOCK):
+        end = min(first + BLOCK, count)
+        if first > 0 and end - first == BLOCK:
             hits = 0
-            for y in range(first, first + BLOCK):
-                hits += row[y] + hide[y] <= near
+            for j in range(first, first + BLOCK):
+                hits += row[arms[j]] <= near
             if hits == 0:
                 continue
-        for y in range(first, end):
-            if hide[y] != 0.0 or (row[y] > near and y != a and y != b):
+        for j in range(first, end):
+            y = arms[j]
+            if row[y] > near and y != a and y != b:
                 continue
             value = oriented_cost(model, theta, dist, cache, side, x, y, a, b, level)
             u, v = min(x, y), max(x, y)
@@ -198,11 +195,11 @@ def _join_two(
             trees[JOIN_U, 0], trees[JOIN_V, 0] = min(x, up), max(x, up)
             best[0] = oriented_cost(model, theta, dist, cache, side, x, up, a, b, level)
     small = 1 if 2 * ones <= end - first else 0
-    narrow = _hide(cache, side, k, 1 - small)
+    count, narrow = _list_part(cache, side, k, 1 - small, a, b)
     for i in range(first, end):
         x = cache.nodes[MEMBERS, i]
         if trees[PART, x] == small:
-            _cross_row(model, theta, dist, cache, side, x, a, b, narrow, level, 0)
+            _cross_row(model, theta, dist, cache, side, x, a, b, count, narrow, level, 0)
             if best[0] == math.inf:
                 break
     edge[0], edge[1] = trees[JOIN_U, 0], trees[JOIN_V, 0]
@@ -268,11 +265,11 @@ def _join_many(
                 trees[REST, rest] = m
                 rest += 1
         if has_closed_form(model) and trees[SIZE, last] > rest + BLOCK:
-            narrow = _hide(cache, side, k, last)
+            count, narrow = _list_part(cache, side, k, last, a, b)
             for j in range(rest):
                 y = trees[REST, j]
                 if best[trees[PART, y]] < math.inf:
-                    _cross_row(model, theta, dist, cache, side, y, a, b, narrow, level, trees[PART, y])
+                    _cross_row(model, theta, dist, cache, side, y, a, b, count, narrow, level, trees[PART, y])
             trees[SIZE, last] = -1  # done
         for i in range(first, end):
             x = cache.nodes[MEMBERS, i]

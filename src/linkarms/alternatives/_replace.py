@@ -6,8 +6,6 @@ import math
 
 from linkarms._jit import Array, flat, lean
 from linkarms.alternatives._cache import (
-    ALT_U,
-    ALT_V,
     ENTER,
     LEAVE,
     LINK,
@@ -21,7 +19,7 @@ from linkarms.alternatives._cache import (
     Cache,
 )
 from linkarms.alternatives._near import crosses, first_crossing
-from linkarms.alternatives._trees import below, hang, order_tree
+from linkarms.alternatives._trees import below, hang, order_tree, set_alternative
 
 __all__ = ["replace_alternative", "replace_edge"]
 
@@ -147,7 +145,7 @@ def replace_alternative(
                 fails = y
                 break
         if fails < 0:
-            trees[ALT_U, x], trees[ALT_V, x] = z, w
+            set_alternative(cache, side, x, z, w)
             return True
         if pairs == _PAIRS:
             break

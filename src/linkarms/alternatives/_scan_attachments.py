@@ -7,9 +7,20 @@ import math
 from linkarms._jit import Array, flat, inlined
 from linkarms.alternatives._answer import TIES, take_smaller
 from linkarms.alternatives._attach import attachment, set_attachment
-from linkarms.alternatives._cache import COSTS, LEAST, MATE, MEMBERS, SPREAD, START, STUCK, WEIGHT, Cache
+from linkarms.alternatives._cache import (
+    BLOCK,
+    COSTS,
+    LEAST,
+    MATE,
+    MEMBERS,
+    SCANNED,
+    SPREAD,
+    START,
+    WEIGHT,
+    Cache,
+)
 from linkarms.alternatives._exchange import exchange
-from linkarms.alternatives._near import BLOCK, ROOM
+from linkarms.alternatives._near import ROOM
 from linkarms.alternatives._pair import call_cost, has_closed_form
 from linkarms.families._model import Model
 
@@ -47,13 +58,14 @@ def _find_attachment(
 ) -> float:
     """What the attachment of ``u`` against ``b`` costs; if that is no more than ``best``, it is attached to the arm that costs most.
 
-    Or to any that costs a good deal more than ``best``.
+    Or to any that costs a good deal more than ``best``. Where it cannot be attached to that arm, the cost is still the answer, but it
+    is not kept.
     """
     members, own, inv = cache.nodes[MEMBERS], labels[u], cache.arms[side, SPREAD]
     first, end = cache.nodes[START, own], cache.nodes[START, own + 1]
     v = attachment(cache, side, u, b)
     level = best * _AHEAD
-    most = attachment_cost(model, theta, dist, cache, side, u, v, b, level)
+    most = kept = attachment_cost(model, theta, dist, cache, side, u, v, b, level)
     if most <= best * ROOM and end - first > 2:
         # first the one that was found last, and the one that looks dearest
         mates = cache.trees[side, MATE]
@@ -83,23 +95,43 @@ def _find_attachment(
                 if most > level:
                     break
         mates[u] = v
-        set_attachment(cache, side, u, b, v)
+        if set_attachment(dist, labels, cache, side, u, b, v):
+            kept = most
     if math.isnan(most):  # no number, where a user's function failed
-        most = math.inf
-    cache.shared[side, u, b] = most
+        most = kept = math.inf
+    cache.shared[side, u, b] = kept
     return most
 
 
 @flat
-def _least_of_row(row: Array) -> float:
-    n = row.shape[0]
-    # four at a time, which do not wait for each other
-    p = q = r = s = math.inf
-    for b in range(0, n - 3, 4):
-        p, q, r, s = min(p, row[b]), min(q, row[b + 1]), min(r, row[b + 2]), min(s, row[b + 3])
-    for b in range(n - n % 4, n):
-        p = min(p, row[b])
-    return min(min(p, q), min(r, s))
+def _scan_entry(
+    model: Model,
+    theta: Array,
+    dist: Array,
+    labels: Array,
+    cache: Cache,
+    side: int,
+    u: int,
+    b: int,
+    best: float,
+    found: Array,
+) -> float:
+    """Find a better attachment of ``u`` against ``b``; where there is none, evaluate the candidate."""
+    k = labels[u]
+    x, y, two = min(u, b), max(u, b), cache.nodes[START, k + 1] - cache.nodes[START, k] == 2
+    same = found[2] == x and found[3] == y and found[4] == k
+    if same and two and cache.shared[side, u, b] == best:
+        return best
+    value = _find_attachment(model, theta, dist, labels, cache, side, u, b, best)
+    if same or not value <= best * ROOM:
+        return best
+    if two:  # it is the only edge
+        v = attachment(cache, side, u, b)
+        found[5], found[6] = min(u, v), max(u, v)
+    else:
+        level = min(value, best) * TIES
+        value = exchange(model, theta, dist, labels, cache, side, k, x, y, level, found[5:])
+    return value if take_smaller(value, k, x, y, best, found) else best
 
 
 @flat
@@ -114,36 +146,21 @@ def _scan_row(
     best: float,
     found: Array,
 ) -> float:
-    """Find better attachments of ``u`` where they cost no more than ``best``, and evaluate the candidates that have none."""
-    row, k, n = cache.shared[side, u], labels[u], labels.shape[0]
-    skip = 0
-    for b in range(n):
-        if b % BLOCK == 0 and b + BLOCK <= n:
-            hits = 0
-            for j in range(b, b + BLOCK):
-                hits += row[j] <= best * ROOM
-            skip = b + BLOCK if hits == 0 else b
-        if b < skip or not row[b] <= best * ROOM:
-            continue
-        if labels[b] == k:
-            row[b] = math.inf  # they are together now
-            continue
-        x, y, two = min(u, b), max(u, b), cache.nodes[START, k + 1] - cache.nodes[START, k] == 2
-        same = found[2] == x and found[3] == y and found[4] == k
-        if same and two and row[b] == best:
-            continue
-        value = _find_attachment(model, theta, dist, labels, cache, side, u, b, best)
-        if same or not value <= best * ROOM:
-            continue
-        if two:  # it is the only edge
-            v = attachment(cache, side, u, b)
-            found[5], found[6] = min(u, v), max(u, v)
-        else:
-            level = min(value, best) * TIES
-            value = exchange(model, theta, dist, labels, cache, side, k, x, y, level, found[5:])
-        if take_smaller(value, k, x, y, best, found):
-            best = value
-    cache.arms[side, LEAST, u] = _least_of_row(row)
+    """The attachments of ``u`` that cost no more than ``best``, in the blocks that may have any."""
+    row, floors, n, least = cache.shared[side, u], cache.floors[side, u], labels.shape[0], math.inf
+    for i in range(floors.shape[0]):
+        if floors[i] <= best * ROOM:
+            floor = math.inf
+            for b in range(i * BLOCK, min((i + 1) * BLOCK, n)):
+                if row[b] <= best * ROOM:
+                    if labels[b] == labels[u]:
+                        row[b] = math.inf  # they are together now
+                    else:
+                        best = _scan_entry(model, theta, dist, labels, cache, side, u, b, best, found)
+                floor = min(floor, row[b])
+            floors[i] = floor
+        least = min(least, floors[i])
+    cache.arms[side, LEAST, u] = least
     return best
 
 
@@ -152,26 +169,21 @@ def scan_attachments(
     model: Model, theta: Array, dist: Array, labels: Array, cache: Cache, side: int, best: float, found: Array
 ) -> float:
     """The pairs of all arms against their attachments; those with the cheapest first, so that fewer remain below the best value."""
-    least, done, n = cache.arms[side, LEAST], cache.trees[side, STUCK], labels.shape[0]
-    for m in range(n):
-        done[m] = 0
-    turn, u = 0, -1
-    while True:
-        if turn < _TURNS:
-            turn, u = turn + 1, -1
-            for m in range(n):
-                if least[m] <= best * ROOM and done[m] == 0 and (u < 0 or least[m] < least[u]):
-                    u = m
-            if u < 0:
-                break
-            done[u] = 1
-        else:  # the others in any order
-            if turn == _TURNS:
-                turn, u = turn + 1, -1
-            u += 1
-            while u < n and (done[u] == 1 or not least[u] <= best * ROOM):
-                u += 1
-            if u == n:
-                break
-        best = _scan_row(model, theta, dist, labels, cache, side, u, best, found)
+    least, todo = cache.arms[side, LEAST], cache.trees[side, SCANNED]
+    left, turn = 0, 0
+    for m in range(labels.shape[0]):
+        if least[m] <= best * ROOM:
+            todo[left] = m
+            left += 1
+    while left > 0:
+        i, turn = left - 1, turn + 1
+        if turn <= _TURNS:  # the others in any order
+            for j in range(left):
+                if least[todo[j]] < least[todo[i]]:
+                    i = j
+        u = todo[i]
+        left -= 1
+        todo[i] = todo[left]
+        if least[u] <= best * ROOM:
+            best = _scan_row(model, theta, dist, labels, cache, side, u, best, found)
     return best

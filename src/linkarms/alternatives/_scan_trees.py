@@ -13,6 +13,7 @@ from linkarms._jit import Array, flat, inlined, lean
 from linkarms.alternatives._answer import TIES, consider
 from linkarms.alternatives._attach import attachment
 from linkarms.alternatives._cache import (
+    ALT_EDGE,
     ALT_U,
     ALT_V,
     CLASS,
@@ -43,31 +44,37 @@ from linkarms.families._model import Model
 
 __all__ = ["scan_alternatives", "scan_trees"]
 
+#: How finely the spreads of edges are told apart.
+_PARTS = 64
+
 
 @flat
-def _fill_front(dist: Array, cache: Cache, side: int) -> int:
-    """Lengths and spreads of the trees' edges, without those that are shorter and narrower than another one; how many there are."""
-    trees, arms = cache.trees[side], cache.arms[side]
-    length, spread, inv = arms[FRONT], arms[FRONT_SPREAD], arms[SPREAD]
-    size, inner = 0, 0
+def _fill_front(cache: Cache, side: int) -> int:
+    """Lengths and spreads such that no edge of the trees is longer and wider than all of them; how many there are.
+
+    Edges of about the same spread count as one, as long as the longest and as wide as the widest of them: no sorting, no branches.
+    """
+    trees, arms, classes = cache.trees[side], cache.arms[side], cache.near.shape[1] - 1
+    length, spread, inv, slack = arms[FRONT], arms[FRONT_SPREAD], arms[SPREAD], cache.levels[SLACK]
+    parts, widest = min(_PARTS, inv.shape[0]), 2.0 * cache.near[side, classes, classes]
+    scale = (parts - 1) / widest if widest > 0.0 else 0.0
+    for i in range(parts):
+        length[i], spread[i] = -1.0, 0.0
     for x in range(inv.shape[0]):
         up = trees[LINK, x]
-        if up < 0:
-            continue
-        p, s = arms[EDGE, x] + cache.levels[SLACK], inv[x] + inv[up]
-        if inner < size and length[inner] >= p and spread[inner] >= s:  # often the same one again
-            continue
-        kept, inside = 0, False
-        for i in range(size):
-            if length[i] >= p and spread[i] >= s:
-                inside, inner = True, i
-                break
-            if length[i] > p or spread[i] > s:
-                length[kept], spread[kept] = length[i], spread[i]
-                kept += 1
-        if not inside:
-            length[kept], spread[kept] = p, s
-            size = kept + 1
+        if up >= 0:
+            s = inv[x] + inv[up]
+            i = min(int(s * scale), parts - 1)
+            length[i], spread[i] = max(length[i], arms[EDGE, x] + slack), max(spread[i], s)
+    size, longest = 0, -1.0
+    for i in range(parts - 1, -1, -1):
+        if length[i] > longest:
+            longest = length[i]
+            # what is kept comes last, in order, so that nothing is overwritten
+            size += 1
+            length[parts - size], spread[parts - size] = length[i], spread[i]
+    for i in range(size):
+        length[i], spread[i] = length[parts - size + i], spread[parts - size + i]
     return size
 
 
@@ -78,6 +85,7 @@ def _fill_reach(cache: Cache, side: int, size: int, twice: float) -> None:
     classes = reach.shape[0]
     tops = cache.near[side, classes]
     for c in range(classes):
+        reach[c, classes] = -1.0
         for k in range(c + 1):
             longest = -1.0
             if tops[c] >= 0.0 and tops[k] >= 0.0:
@@ -85,34 +93,21 @@ def _fill_reach(cache: Cache, side: int, size: int, twice: float) -> None:
                     longest = max(longest, length[i] + math.sqrt(twice * (spread[i] + tops[c] + tops[k])))
             # (the square root is rounded, and a pair of no length counts as short)
             reach[c, k] = reach[k, c] = longest * (1.0 + 1e-14)
+            reach[c, classes] = max(reach[c, classes], reach[c, k])
+            reach[k, classes] = max(reach[k, classes], reach[c, k])
 
 
 @flat
 def _row_reaches(cache: Cache, side: int, a: int) -> bool:
     """Whether a pair of arm ``a`` may be as short."""
     near, reach = cache.near[side], cache.reach[side, cache.trees[side, CLASS, a]]
+    classes = near.shape[0] - 1
+    if cache.lengths[NEAR, a] * SHORT > reach[classes]:
+        return False
     hits = 0
-    for c in range(reach.shape[0]):
+    for c in range(classes):
         hits += near[c, a] * SHORT <= reach[c]
     return hits > 0
-
-
-@flat
-def _pairs_cross(
-    dist: Array, labels: Array, cache: Cache, side: int, a: int, size: int, twice: float
-) -> bool:
-    """Whether a pair ``(a, b)``, ``b > a``, may cost as little as the level against an edge of the front."""
-    length, spread, inv = cache.arms[side, FRONT], cache.arms[side, FRONT_SPREAD], cache.arms[side, SPREAD]
-    row, own = dist[a], labels[a]
-    for i in range(size):
-        p, room = length[i], twice * (spread[i] + inv[a])
-        hits = 0
-        for b in range(a + 1, row.shape[0]):
-            gap = row[b] * SHORT - p
-            hits += (gap * abs(gap) <= room + twice * inv[b]) & (labels[b] != own)
-        if hits > 0:
-            return True
-    return False
 
 
 @lean
@@ -182,27 +177,28 @@ def scan_trees(
 ) -> float:
     """All pairs against the edges of the trees with which they share no arm."""
     inv, n = cache.arms[side, SPREAD], labels.shape[0]
-    length, spread = cache.arms[side, FRONT], cache.arms[side, FRONT_SPREAD]
+    length, spread, kind = cache.arms[side, FRONT], cache.arms[side, FRONT_SPREAD], cache.trees[side, CLASS]
     for m in range(n + 1):  # the last says that the trees were changed
         cache.trees[side, STUCK, m] = 0
-    size = _fill_front(dist, cache, side)
+    size = _fill_front(cache, side)
     twice = twice_level(best, cache, side)
     _fill_reach(cache, side, size, twice)
     for a in range(n - 1):
         if not _row_reaches(cache, side, a):
             continue
         fill_near_row(dist, labels, cache, side, a)
-        if not _row_reaches(cache, side, a) or not _pairs_cross(dist, labels, cache, side, a, size, twice):
+        if not _row_reaches(cache, side, a):
             continue
+        reach, row = cache.reach[side, kind[a]], dist[a]
         for b in range(a + 1, n):
-            if labels[b] == labels[a]:
+            if row[b] * SHORT > reach[kind[b]] or labels[b] == labels[a]:
                 continue
             for i in range(size):
-                if crosses(dist[a, b], inv[a] + inv[b], length[i], spread[i], twice):
+                if crosses(row[b], inv[a] + inv[b], length[i], spread[i], twice):
                     best = _scan_pair(model, theta, dist, labels, n_clusters, cache, side, a, b, best, found)
                     twice = twice_level(best, cache, side)
                     if cache.trees[side, STUCK, n] == 1:
-                        size = _fill_front(dist, cache, side)
+                        size = _fill_front(cache, side)
                         _fill_reach(cache, side, size, twice)
                         cache.trees[side, STUCK, n] = 0
                     break
@@ -221,8 +217,7 @@ def _hangs_from_parent(
     u = trees[LINK, x]
     if not attachment_cost(model, theta, dist, cache, side, u, x, b, best * TIES) > best * ROOM:
         return False
-    v = attachment(cache, side, u, b)
-    if cache.shared[side, u, b] > best * ROOM and not below(trees, u, v):
+    if cache.shared[side, u, b] > best * ROOM and not below(trees, u, attachment(cache, side, u, b)):
         return True
     return attachment_cost(model, theta, dist, cache, side, u, trees[LINK, u], b, best * TIES) > best * ROOM
 
@@ -242,7 +237,7 @@ def scan_alternatives(
     """The pairs of each arm against the alternative edges of its children."""
     trees, inv, slack = cache.trees[side], cache.arms[side, SPREAD], cache.levels[SLACK]
     n, near, classes = labels.shape[0], cache.lengths[NEAR], cache.near.shape[1] - 1
-    widest = cache.near[side, classes, classes]
+    widest, length = cache.near[side, classes, classes], cache.arms[side, ALT_EDGE]
     for x in range(n):
         u = trees[LINK, x]
         if u < 0 or trees[LINK, u] < 0:
@@ -250,7 +245,9 @@ def scan_alternatives(
         k = labels[x]
         twice = twice_level(best, cache, side)
         z, w = trees[ALT_U, x], trees[ALT_V, x]
-        p, spread = dist[z, w] + slack, inv[z] + inv[w]
+        if length[x] < 0.0:
+            length[x] = dist[z, w]
+        p, spread = length[x] + slack, inv[z] + inv[w]
         if not crosses(near[u], inv[u] + widest, p, spread, twice) or not row_crosses(
             cache, side, u, p, spread, twice
         ):

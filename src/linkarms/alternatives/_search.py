@@ -41,7 +41,14 @@ from linkarms.alternatives._pair import (
 from linkarms.alternatives._scan_attachments import scan_attachments
 from linkarms.alternatives._scan_trees import scan_alternatives, scan_trees
 from linkarms.alternatives._spreads import fit_spreads, set_weight, set_weights
-from linkarms.alternatives._trees import fit_trees, list_members, measure_edges, mend_trees, move_edges
+from linkarms.alternatives._trees import (
+    fit_trees,
+    forget_alternatives,
+    list_members,
+    measure_edges,
+    mend_trees,
+    move_edges,
+)
 from linkarms.families._model import Model
 from linkarms.families._vector import arm_kl
 
@@ -90,6 +97,7 @@ def search(
     if cache.flags[side, FILLED] == 0:
         fill_near(dist, labels, cache, side)
         fill_attachments(model, dist, labels, cache, side)
+        forget_alternatives(cache, side, -1)
         cache.flags[side, FILLED] = 1
     elif changed:
         fill_near(dist, labels, cache, side)
@@ -163,6 +171,7 @@ def _psi_at(
         if cache.flags[side, FILLED] == 1:
             lower_near(dist, labels, cache, side, m)
             move_attachments(model, dist, labels, cache, side, m)
+            forget_alternatives(cache, side, m)
     else:
         set_weights(model, theta, cache, side, weights)
         cache.flags[side, FILLED] = 0

@@ -12,6 +12,7 @@ import math
 
 from linkarms._jit import Array, flat, lean
 from linkarms.alternatives._cache import (
+    ALT_EDGE,
     ALT_U,
     ALT_V,
     CHILD,
@@ -41,12 +42,14 @@ from linkarms.alternatives._parts import name_parts
 __all__ = [
     "below",
     "fit_trees",
+    "forget_alternatives",
     "hang",
     "list_members",
     "measure_edges",
     "mend_trees",
     "move_edges",
     "order_tree",
+    "set_alternative",
 ]
 
 
@@ -105,6 +108,22 @@ def move_edges(dist: Array, labels: Array, cache: Cache, side: int, m: int) -> N
             edge[members[i]] = dist[members[i], m]
 
 
+@flat
+def set_alternative(cache: Cache, side: int, x: int, z: int, w: int) -> None:
+    """Make ``(z, w)`` the alternative edge of ``x``; it is measured when it is looked at."""
+    cache.trees[side, ALT_U, x], cache.trees[side, ALT_V, x] = z, w
+    cache.arms[side, ALT_EDGE, x] = -1.0
+
+
+@flat
+def forget_alternatives(cache: Cache, side: int, m: int) -> None:
+    """Forget the lengths of the alternative edges of arm ``m``, which has moved; -1: of all."""
+    trees, length = cache.trees[side], cache.arms[side, ALT_EDGE]
+    for x in range(length.shape[0]):
+        if m < 0 or trees[ALT_U, x] == m or trees[ALT_V, x] == m:
+            length[x] = -1.0
+
+
 @lean
 def order_tree(dist: Array, labels: Array, cache: Cache, side: int, k: int) -> None:
     """After a change of the tree of ``k``, three arms and more: children, the order, alternatives where there are none now."""
@@ -142,7 +161,7 @@ def order_tree(dist: Array, labels: Array, cache: Cache, side: int, k: int) -> N
         if not (
             z >= 0 and labels[z] == k and labels[w] == k and below(trees, x, z) and not below(trees, u, w)
         ):
-            trees[ALT_U, x], trees[ALT_V, x] = x, trees[LINK, u]
+            set_alternative(cache, side, x, x, trees[LINK, u])
 
 
 @flat

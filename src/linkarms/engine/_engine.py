@@ -89,7 +89,8 @@ class Engine:
         points = anytime is not None and isinstance(families.model, ScalarModel) and self._discount == 1.0
         self.state = new_state(n_arms, d, len(grid), points)
         self.state.blocker[SCALE] = len(grid) // 4
-        self._cache = new_cache(n_arms, d, psi_addresses(families.model))
+        # made by NumPy and not by the compiled function: it asks for large pages, and the kernels walk down columns
+        self._cache = new_cache.py_func(n_arms, d, psi_addresses(families.model))  # type: ignore[attr-defined]
         self.state.values[DISCOUNT] = self._discount
         self.state.vectors[W] = sampling.initial_weights(n_arms, rng)
         paper = stopping if isinstance(stopping, Paper) else None
