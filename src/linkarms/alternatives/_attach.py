@@ -28,8 +28,10 @@ from linkarms.alternatives._cache import (
     MEMBERS,
     N_SLOTS,
     SLACK,
+    SLOTS,
     SPREAD,
     START,
+    TIES,
     UP,
     Cache,
 )
@@ -51,14 +53,14 @@ __all__ = [
 @flat
 def attachment(cache: Cache, side: int, u: int, b: int) -> int:
     """The arm to which ``u`` is attached against ``b``."""
-    return int(cache.slots[side, cache.attach[side, u, b], u])
+    return int(cache.trees[side, SLOTS + cache.attach[side, u, b], u])
 
 
 @flat
 def _set_slot(dist: Array, cache: Cache, side: int, u: int, slot: int, v: int) -> None:
     """Make ``v`` the arm of a slot of ``u``."""
-    cache.slots[side, slot, u] = v
-    cache.ties[side, slot, u] = dist[u, v]
+    cache.trees[side, SLOTS + slot, u] = v
+    cache.arms[side, TIES + slot, u] = dist[u, v]
 
 
 @lean
@@ -77,7 +79,7 @@ def _unused_slot(labels: Array, cache: Cache, side: int, u: int) -> int:
 @flat
 def set_attachment(dist: Array, labels: Array, cache: Cache, side: int, u: int, b: int, v: int) -> bool:
     """Attach ``u`` to ``v`` against ``b``, unless there is no slot left."""
-    slots, empty = cache.slots[side], -1
+    slots, empty = cache.trees[side, SLOTS:], -1
     for slot in range(N_SLOTS - 1, -1, -1):
         if slots[slot, u] == v:
             cache.attach[side, u, b] = slot
@@ -101,7 +103,11 @@ def _weigh(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int, o
     taken from its row, if that is at hand (``of_b``), else from those of the others.
     """
     slot, inv = cache.attach[side, u, b], cache.arms[side, SPREAD]
-    v, p, q = cache.slots[side, slot, u], cache.ties[side, slot, u], dist[b, u] if of_b else dist[u, b]
+    v, p, q = (
+        cache.trees[side, SLOTS + slot, u],
+        cache.arms[side, TIES + slot, u],
+        dist[b, u] if of_b else dist[u, b],
+    )
     spread = 2.0 * (4.0 * inv[u] + inv[v] + inv[b])
     if has_closed_form(model):
         gap = max(q * SHORT - p, 0.0)
@@ -132,11 +138,12 @@ def _weigh_row(model: Model, dist: Array, labels: Array, cache: Cache, side: int
     """Weigh all attachments of ``u``."""
     n, own, floors, lowest = labels.shape[0], labels[u], cache.floors[side, u], math.inf
     for i in range(floors.shape[0]):
-        floors[i] = math.inf
+        floor = math.inf
         for b in range(i * BLOCK, min((i + 1) * BLOCK, n)):
             if labels[b] != own:
-                floors[i] = min(floors[i], _weigh(model, dist, cache, side, u, b, False))
-        lowest = min(lowest, floors[i])
+                floor = min(floor, _weigh(model, dist, cache, side, u, b, False))
+        floors[i] = floor
+        lowest = min(lowest, floor)
     cache.arms[side, LEAST, u] = lowest
 
 
@@ -181,7 +188,7 @@ def _attach_row(model: Model, dist: Array, labels: Array, cache: Cache, side: in
         cache.arms[side, LEAST, u] = math.inf
         return
     for slot in range(N_SLOTS):
-        v = cache.slots[side, slot, u]
+        v = cache.trees[side, SLOTS + slot, u]
         if v < 0 and slot > 0:
             break
         _set_slot(dist, cache, side, u, slot, v if v >= 0 and labels[v] == labels[u] else mate)
@@ -199,32 +206,29 @@ def fill_attachments(model: Model, dist: Array, labels: Array, cache: Cache, sid
 @lean
 def move_attachments(model: Model, dist: Array, labels: Array, cache: Cache, side: int, m: int) -> None:
     """Weigh the attachments of, to and against arm ``m`` again, which has moved, and has another spread."""
-    n, own, mate, slots = labels.shape[0], labels[m], cache.trees[side, MATE], cache.slots[side]
+    n, own, mate, slots = labels.shape[0], labels[m], cache.trees[side, MATE], cache.trees[side, SLOTS:]
     for a in range(n):
         if labels[a] != own and mate[a] >= 0:
             _lower(model, dist, cache, side, a, m, True)
     if mate[m] < 0:
         return
     for slot in range(N_SLOTS):
-        if slots[slot, m] >= 0:
-            _set_slot(dist, cache, side, m, slot, slots[slot, m])
+        if slots[slot, m] < 0:
+            break
+        _set_slot(dist, cache, side, m, slot, slots[slot, m])
     _weigh_row(model, dist, labels, cache, side, m)
-    name = np.int32(m)
-    for slot in range(N_SLOTS):
-        row = slots[slot]
-        for first in range(0, n, BLOCK):
-            end = min(first + BLOCK, n)
-            if end - first == BLOCK:
-                hits = 0
-                for j in range(first, first + BLOCK):
-                    hits += row[j] == name
-                if hits == 0:
-                    continue
-            for u in range(first, end):
-                # (an arm that is no longer with `m`, and alone, keeps what it was attached to)
-                if row[u] == m and labels[u] == own:
-                    _set_slot(dist, cache, side, u, slot, m)
+    first, end = cache.nodes[START, own], cache.nodes[START, own + 1]
+    for i in range(first, end):
+        u = cache.nodes[MEMBERS, i]
+        for slot in range(N_SLOTS):
+            if slots[slot, u] < 0:
+                break
+            if slots[slot, u] == m:
+                _set_slot(dist, cache, side, u, slot, m)
+                if end - first > 2:
                     _lower_slot(model, dist, labels, cache, side, u, slot)
+        if end - first == 2 and u != m:
+            _weigh_row(model, dist, labels, cache, side, u)
 
 
 @kernel
@@ -308,7 +312,7 @@ def regroup(
 def _replace_strangers(model: Model, dist: Array, labels: Array, cache: Cache, side: int, u: int) -> None:
     """Put an arm of its cluster into each slot of ``u`` whose arm is no longer with it."""
     for slot in range(N_SLOTS):
-        v = cache.slots[side, slot, u]
+        v = cache.trees[side, SLOTS + slot, u]
         if v < 0:
             break
         if labels[v] != labels[u]:

@@ -24,9 +24,11 @@ ORDER, PARENT, UP, MEMBERS, START, DIRTY, N_NODES = range(7)
 SPAN, LENGTH, NEAR, N_LENGTHS = range(4)
 # rows of Cache.trees, on each side
 LINK, CHILD, SIBLING, ENTER, LEAVE, ALT_U, ALT_V, MATE, CLASS = range(9)
-PART, STACK, REST, JOIN_U, JOIN_V, SIZE, CHOSEN, STUCK, SAVED, SKIP, SCANNED, N_TREES = range(9, 21)
+PART, STACK, REST, JOIN_U, JOIN_V, SIZE, CHOSEN, STUCK, SAVED, SKIP, SCANNED, SLOTS = range(9, 21)
 # rows of Cache.arms, on each side
-WEIGHT, SPREAD, LEAST, EDGE, ALT_EDGE, FRONT, FRONT_SPREAD, JOIN, GRADIENT, N_ARMS = range(10)
+WEIGHT, SPREAD, LEAST, EDGE, ALT_EDGE, FRONT, FRONT_SPREAD, JOIN, GRADIENT, TIES = range(10)
+#: To how many arms an arm is attached at most: so many rows from `SLOTS` and `TIES` on.
+N_SLOTS = 16
 # entries of Cache.flags, on each side; `LINKED`: whether nodes and lengths hold the present partition
 VALID, LINKED, FILLED, MANY, COSTS, N_FLAGS = range(6)
 #: Further entries of Cache.levels, after those of the sides.
@@ -39,8 +41,6 @@ LAST, GUESS, N_STARTS = range(3)
 LARGE, N_CLASSES = 64, 12
 #: Arms that are looked at in one go: a loop of fixed length and no branches becomes vector instructions.
 BLOCK = 16
-#: To how many arms an arm is attached at most.
-N_SLOTS = 16
 
 
 class Cache(NamedTuple):
@@ -55,14 +55,14 @@ class Cache(NamedTuple):
     lengths : ndarray, shape (3, M)
         Lengths of the tree's edges when it was made; present lengths of those inside clusters, 0 for a root; lower bounds of
         each arm's distance from its nearest arm of another cluster.
-    trees : ndarray of int64, shape (2, 20, M + 1)
+    trees : ndarray of int64, shape (2, 36, M + 1)
         By side: spanning trees of the clusters whose edges are dear, see ``_trees.py`` (link; -1 for a root); another arm of the
-        cluster of each arm, the one it was attached to last; its class of spread; and scratch.
-    arms : ndarray, shape (2, 9, M)
+        cluster of each arm, the one it was attached to last; its class of spread; scratch; the arms of its
+        cluster to which it is attached, see ``_attach.py``, -1 for none.
+    arms : ndarray, shape (2, 25, M)
         By side: weights; spreads, see `linkarms.alternatives._pair.arm_spread`; the least of each row of ``floors``; the lengths of
-        the trees' edges, by their lower ends, and of the alternative ones, -1 where they are not known; and scratch.
-    slots, ties : ndarray of int32 and of float, shape (2, 16, M)
-        By side, for each arm: the arms of its cluster to which it is attached, see ``_attach.py``, -1 for none; their distances.
+        the trees' edges, by their lower ends, and of the alternative ones, -1 where they are not known; scratch; and
+        each arm's distances from those that it is attached to.
     attach : ndarray of int8, shape (2, M, M)
         By side, for arms ``u`` and ``b`` of different clusters: which of its slots ``u`` is attached to against ``b``.
     shared : ndarray, shape (2, M, M)
@@ -99,8 +99,6 @@ class Cache(NamedTuple):
     lengths: NDArray[np.float64]
     trees: NDArray[np.int64]
     arms: NDArray[np.float64]
-    slots: NDArray[np.int32]
-    ties: NDArray[np.float64]
     attach: NDArray[np.int8]
     shared: NDArray[np.float64]
     floors: NDArray[np.float64]
@@ -120,15 +118,13 @@ class Cache(NamedTuple):
 def new_cache(n_arms: int, n_features: int, calls: NDArray[np.int64]) -> Cache:
     """A cache in which nothing is known."""
     classes = 1 if n_arms < LARGE else N_CLASSES
-    trees = np.full((2, N_TREES, n_arms + 1), -1, dtype=np.int64)
+    trees = np.full((2, SLOTS + N_SLOTS, n_arms + 1), -1, dtype=np.int64)
     trees[:, SKIP] = 0
     return Cache(
         np.zeros((N_NODES, n_arms + 1), dtype=np.int64),
         np.zeros((N_LENGTHS, n_arms)),
         trees,
-        np.zeros((2, N_ARMS, n_arms)),
-        np.full((2, N_SLOTS, n_arms), -1, dtype=np.int32),
-        np.zeros((2, N_SLOTS, n_arms)),
+        np.zeros((2, TIES + N_SLOTS, n_arms)),
         np.zeros((2, n_arms, n_arms), dtype=np.int8),
         np.zeros((2, n_arms, n_arms)),
         np.zeros((2, n_arms, (n_arms + BLOCK - 1) // BLOCK)),
