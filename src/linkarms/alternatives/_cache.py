@@ -31,7 +31,8 @@ TWO_LENGTH, TWO_SPREAD, TWO_SHARED, N_ARMS = range(9, 13)
 # entries of Cache.flags, on each side; `LINKED`: whether nodes and lengths hold the present partition
 VALID, LINKED, FILLED, MANY, COSTS, LISTED, N_FLAGS = range(7)
 #: Further entries of Cache.levels, after those of the sides.
-OF_C, SLACK, HOLDS, WIDEST, ABOUT, LISTED_TO, LONGEST, BROADEST, N_LEVELS = 2, 3, 4, 6, 8, 10, 12, 14, 16
+OF_C, SLACK, HOLDS, WIDEST, ABOUT = 2, 3, 4, 6, 8
+LISTED_TO, LONGEST, BROADEST, LARGEST, N_LEVELS = 10, 12, 14, 16, 18
 #: The entry of Cache.calls after those of `linkarms.alternatives._pair.pair_addresses`.
 SEARCH = 2
 # rows of Cache.last, on each side
@@ -81,12 +82,12 @@ class Cache(NamedTuple):
         By side: whether the trees belong to the present partition; whether nodes and lengths do; whether attachments and near are
         those of the present weights; whether a cluster has more than two arms; pair costs evaluated so far; how many candidates are
         in the list, -1 where there is none.
-    levels : ndarray, shape (16,)
+    levels : ndarray, shape (18,)
         By side, the level at which the spreads hold; then the ``c`` of the weights of the samples, negative where there is none yet;
         how much the difference of two lengths may be off because of rounding; by side, the least level at which bounds from the
         spreads may be used, see `linkarms.alternatives._pair.has_quadratic`; where the classes of spreads begin; a level a little
         above the last value of psi; up to which level all candidates are in the list; the
-        longest edge of clusters of two, and the largest spread of one.
+        longest edge of clusters of two, the largest spread of one, and of an arm, or more.
     last : ndarray of int64, shape (2, 2, 4)
         By side, what a search begins with, ``u, v, a, b``: the last answer, -1 where there is none, and room for a guess.
     box, which : ndarray

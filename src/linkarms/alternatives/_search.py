@@ -128,8 +128,10 @@ def _solve(
         a, b = b, a
     w, inv = cache.arms[side, WEIGHT], cache.arms[side, SPREAD]
     call_solution(model, theta, dist, w, inv, u, v, a, b, lam, cache.box, cache.which, cache.calls)
-    for m in (u, v, a, b):
+    for m in (u, v, b):
         kl[m] = arm_kl(model, m, theta[m], lam[m])
+    if u != a:
+        kl[a] = arm_kl(model, a, theta[a], lam[a])
 
 
 @lean

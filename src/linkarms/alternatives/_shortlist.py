@@ -17,6 +17,7 @@ from linkarms.alternatives._cache import (
     COUNTS_SIDE,
     EXACT,
     HOLDS,
+    LARGEST,
     LIST_A,
     LIST_B,
     LIST_U,
@@ -132,13 +133,12 @@ def _try_row(dist: Array, labels: Array, cache: Cache, side: int, a: int, first:
 
 
 @flat
-def _find_tops(cache: Cache, side: int) -> None:
-    """The longest edge, and the broadest."""
-    length, spread = cache.arms[side, TWO_LENGTH], cache.arms[side, TWO_SPREAD]
-    longest, widest = -math.inf, 0.0
-    for u in range(length.shape[0]):
-        longest, widest = max(longest, length[u]), max(widest, spread[u])
-    cache.levels[LONGEST + side], cache.levels[BROADEST + side] = longest, widest
+def _raise_tops(cache: Cache, side: int, u: int) -> None:
+    """Take arm ``u`` and its edge into account in the longest edge, the largest spread of one, and that of an arm."""
+    arms, levels = cache.arms[side], cache.levels
+    levels[LONGEST + side] = max(levels[LONGEST + side], arms[TWO_LENGTH, u])
+    levels[BROADEST + side] = max(levels[BROADEST + side], arms[TWO_SPREAD, u])
+    levels[LARGEST + side] = max(levels[LARGEST + side], arms[SPREAD, u])
 
 
 @flat
@@ -183,9 +183,11 @@ def fill_list(
     for k in range(n_clusters):
         u, v = members[start[k]], members[start[k + 1] - 1]
         mate[u], mate[v] = (v, u) if u != v else (-1, -1)
+    for top in (LONGEST, BROADEST, LARGEST):
+        cache.levels[top + side] = 0.0
     for u in range(n):
         _measure_two(dist, cache, side, u)
-    _find_tops(cache, side)
+        _raise_tops(cache, side, u)
     # a list for any weights serves once
     wide = _WIDE if side == COUNTS_SIDE else _NARROW
     _list_up_to(cache, side, wide * best)
@@ -242,7 +244,7 @@ def move_list(dist: Array, labels: Array, cache: Cache, side: int, m: int) -> bo
     _measure_two(dist, cache, side, m)
     if v >= 0:
         _measure_two(dist, cache, side, v)
-    _find_tops(cache, side)
+    _raise_tops(cache, side, m)
     _try_row(dist, labels, cache, side, m, 0, twice)
     if v >= 0:
         for b in range(n):
@@ -259,9 +261,7 @@ def move_list(dist: Array, labels: Array, cache: Cache, side: int, m: int) -> bo
 def _try_edge(dist: Array, labels: Array, cache: Cache, side: int, m: int, twice: float) -> None:
     """List the edge of ``m`` against all pairs with which it shares no arm, by rows that may have a short one."""
     arms, near, n = cache.arms[side], cache.lengths[NEAR], labels.shape[0]
-    inv, widest = arms[SPREAD], 0.0
-    for a in range(n):
-        widest = max(widest, inv[a])
+    inv, widest = arms[SPREAD], cache.levels[LARGEST + side]
     p, spread = arms[TWO_LENGTH, m] + cache.levels[SLACK], arms[TWO_SPREAD, m]
     for a in range(n):
         if labels[a] == labels[m] or not crosses(near[a], inv[a] + widest, p, spread, twice):
