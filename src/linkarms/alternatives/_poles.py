@@ -109,7 +109,7 @@ def pole_cost(box: Array, which: Array, n: int, level: float) -> float:
     low, high, mu, before = 0.0, pole, 0.0, math.inf
     for turn in range(_TURNS):
         ratio = plus / minus
-        off = abs(1.0 / plus - 1.0 / minus)
+        off = abs(1.0 - ratio) / plus
         step = mu + (1.0 - ratio) * plus / (rise + fall * ratio * ratio)
         if turn > 0:
             g, noise = plus - minus, _NOISE * (plus + minus)
