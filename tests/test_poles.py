@@ -117,6 +117,8 @@ def test_a_value_up_to_the_level_does_not_depend_on_it(constraint):
         for factor in (1.0 - 1e-9, 0.99, 0.5, 1e-3):
             bound = pole_cost(box, which, n, value * factor)
             assert value * factor < bound <= value * (1.0 + 1e-14)
+            # with a point near the minimiser, or at it
+            assert abs(kappa @ box[:n, LAM]) <= 0.5 * abs(kappa @ theta)
 
 
 @pytest.mark.parametrize(

@@ -59,12 +59,16 @@ def has_poles(box: Array, which: Array, n: int) -> bool:
 
 @flat
 def _bound(box: Array, n: int, mu: float, g: float) -> float:
-    """``D(mu)`` or a little less, without logarithms: ``phi(x) >= x^2 / (2 + 4 x / 3)``."""
+    """``D(mu)`` or a little less, without logarithms; leaves ``lambda(mu)`` in ``box[:, LAM]``.
+
+    ``phi(x) >= x^2 / (2 + 4 x / 3)``, here with ``x = s / (1 - s)`` and the weight ``part / rate``.
+    """
     total = -mu * g
     for i in range(n):
-        # x = s / (1 - s), and the weight of phi is part / rate
         s = mu * box[i, _RATE]
-        total += box[i, _PART] * mu * s / ((1.0 - s) * (2.0 - (2.0 / 3.0) * s))
+        ratio = 1.0 / (1.0 - s)
+        box[i, LAM] = box[i, THETA] * ratio
+        total += box[i, _PART] * mu * s * ratio / (2.0 - (2.0 / 3.0) * s)
     return total
 
 
@@ -84,9 +88,10 @@ def _value(box: Array, n: int, mu: float) -> float:
 
 @lean
 def pole_cost(box: Array, which: Array, n: int, level: float) -> float:
-    """`linear_cost` where `has_poles`.
+    """`linear_cost` where `has_poles`; leaves the minimiser in ``box[:, LAM]``.
 
-    A value above ``level`` is only known to be that; others do not depend on it.
+    Every ``D(mu)`` is a lower bound of the minimum, so that the search ends early where one exceeds ``level``. Costs above
+    ``level`` are only known to be that; others do not depend on it.
     """
     plus, minus, rise, fall, top = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(n):
