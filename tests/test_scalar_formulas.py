@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from scipy import optimize
-from scipy.special import kl_div, rel_entr
+from scipy.special import kl_div, lambertw, rel_entr
 
 import linkarms as la
 from linkarms.alternatives._dominating import dominating_variance
@@ -186,6 +186,20 @@ def test_psi_of_uneven_vectors_is_found(weights):
         found = la.psi(weights, theta, 2, family)
         # an alternative: one arm moves onto another
         assert 0.0 < found.value <= max(weights) * max(family.kl(x, y) for x in theta for y in theta)
+
+
+@pytest.mark.parametrize("tolerance", [0.02, 1e-10])
+def test_where_phi_reaches_a_level(tolerance):
+    # x - log(1 + x) = c  where  -(1 + x) exp(-(1 + x)) = -exp(-1 - c)
+    for level in np.geomspace(1e-5, 600.0, 60):
+        x = -1.0 - lambertw(-math.exp(-1.0 - level), -1).real
+        assert x * (1.0 - 1e-9) <= scalar.phi_reach(level, tolerance) <= x * (1.0 + tolerance + 1e-9)
+    for level in (1e-300, 1e-30, 1e-12):
+        assert scalar.phi_reach(level, tolerance) == pytest.approx(math.sqrt(2.0 * level), rel=1e-5)
+    for level in (1e3, 1e99, 1e101):
+        assert level < scalar.phi_reach(level, tolerance) <= 2.0 * level
+    assert scalar.phi_reach(0.0, tolerance) == 0.0
+    assert scalar.phi_reach(math.inf, tolerance) == math.inf
 
 
 @pytest.mark.parametrize("name", ROWS)

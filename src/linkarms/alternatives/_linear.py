@@ -27,6 +27,7 @@ from linkarms.alternatives._number import (
     number_slope_limit,
     number_step,
 )
+from linkarms.alternatives._poles import has_poles, pole_cost
 from linkarms.families._scalar import POISSON
 
 #: Relative gap at which the search over a non-convex arm ends; its answer is the lower end.
@@ -223,13 +224,15 @@ def _others(box: Array, which: Array, n: int, j: int, x: float) -> tuple[float, 
     return value, -mu * kappa
 
 
-@kernel
+@lean
 def linear_cost(box: Array, which: Array, n: int, level: float) -> float:
     """The minimum, or a lower bound of it within `GAP`; leaves the minimiser in ``box[:, LAM]``.
 
     Numbers with a finite inflection are capped there (a convex problem); at a minimum at most one lies beyond, so each of them
     in turn is tried there as well. Costs above ``level`` are only known to be that; others do not depend on it.
     """
+    if has_poles(box, which, n):
+        return pole_cost(box, which, n, level)
     convex = True
     for i in range(n):
         box[i, CAP] = number_inflection(box, which, i)

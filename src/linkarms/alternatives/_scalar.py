@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from linkarms._jit import Array, lean
+from linkarms._jit import Array, flat, lean
 from linkarms.alternatives._linear import linear_cost
 from linkarms.alternatives._number import ADDRESS, ARM, CODE, DIVERGENCE, KAPPA, KIND, LAM, PAR, THETA, W
 from linkarms.families._model import ScalarModel
 
 
-@lean
+@flat
 def load_constraint(
     u: int, v: int, a: int, b: int, sign: float, sigma: float, box: Array, which: Array
 ) -> int:
@@ -25,27 +25,13 @@ def load_constraint(
     return 4
 
 
-@lean
-def _load(
-    model: ScalarModel,
-    theta: Array,
-    w: Array,
-    u: int,
-    v: int,
-    a: int,
-    b: int,
-    sign: float,
-    box: Array,
-    which: Array,
-) -> int:
-    """Put the arms and the coefficients of the constraint into the work arrays."""
-    sigma = 1.0 if theta[a, 0] >= theta[b, 0] else -1.0
-    n = load_constraint(u, v, a, b, sign, sigma, box, which)
+@flat
+def _load_arms(model: ScalarModel, theta: Array, w: Array, n: int, box: Array, which: Array) -> None:
+    """Put what does not depend on the sign into the work arrays."""
     for i in range(n):
         m = which[i, ARM]
         which[i, CODE], which[i, ADDRESS], which[i, KIND] = model.codes[m, 0], model.address[m, 0], DIVERGENCE
         box[i, THETA], box[i, W], box[i, PAR] = theta[m, 0], w[m], model.pars[m, 0]
-    return n
 
 
 @lean
@@ -70,10 +56,13 @@ def scalar_pair(
     if abs(theta[u, 0] - theta[v, 0]) >= abs(theta[a, 0] - theta[b, 0]):
         return 0.0
     best = math.inf
-    first = 1.0 if theta[u, 0] >= theta[v, 0] else -1.0
+    sign = 1.0 if theta[u, 0] >= theta[v, 0] else -1.0
+    sigma = 1.0 if theta[a, 0] >= theta[b, 0] else -1.0
     for turn in range(2):
-        sign = first if turn == 0 else -first
-        n = _load(model, theta, w, u, v, a, b, sign, box, which)
+        n = load_constraint(u, v, a, b, sign, sigma, box, which)
+        if turn == 0:
+            _load_arms(model, theta, w, n, box, which)
+        sign = -sign
         value = linear_cost(box, which, n, min(level, best))
         if value < best:
             best = value

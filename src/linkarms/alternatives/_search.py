@@ -23,6 +23,7 @@ from linkarms.alternatives._cache import (
     ABOUT,
     FILLED,
     FREE_SIDE,
+    LISTED,
     MANY,
     NEAR,
     SEARCH,
@@ -40,6 +41,7 @@ from linkarms.alternatives._pair import (
 )
 from linkarms.alternatives._scan_attachments import scan_attachments
 from linkarms.alternatives._scan_trees import scan_alternatives, scan_trees
+from linkarms.alternatives._shortlist import fill_list, least_of_list, move_list, reaches
 from linkarms.alternatives._spreads import fit_spreads, set_weight, set_weights
 from linkarms.alternatives._trees import (
     fit_trees,
@@ -94,6 +96,12 @@ def search(
         if best == math.inf:
             return best
     changed = fit_spreads(model, theta, cache, side, best)
+    if cache.flags[side, MANY] == 0:
+        best = fill_list(model, theta, dist, labels, n_clusters, cache, side, best, found)
+        if cache.flags[side, LISTED] >= 0:
+            cache.flags[side, FILLED] = 0
+            remember(cache, side, found)
+            return best
     if cache.flags[side, FILLED] == 0:
         fill_near(dist, labels, cache, side)
         fill_attachments(model, dist, labels, cache, side)
@@ -128,8 +136,10 @@ def _solve(
         a, b = b, a
     w, inv = cache.arms[side, WEIGHT], cache.arms[side, SPREAD]
     call_solution(model, theta, dist, w, inv, u, v, a, b, lam, cache.box, cache.which, cache.calls)
-    for m in (u, v, a, b):
+    for m in (u, v, b):
         kl[m] = arm_kl(model, m, theta[m], lam[m])
+    if u != a:
+        kl[a] = arm_kl(model, a, theta[a], lam[a])
 
 
 @lean
@@ -159,9 +169,10 @@ def _psi_at(
     lam, kl : ndarray, shape (M, d) and (M,)
         The rows of the witness become ``lambda*`` and its divergences; in ``lam`` they must be the estimates before.
     """
+    cache.flags[side, LISTED] = -1
     if cache.flags[side, VALID] == 0:
         fit_trees(dist, labels, n_clusters, cache, side)
-    elif m >= 0:
+    elif m >= 0 and cache.flags[side, FILLED] == 1:
         move_edges(dist, labels, cache, side, m)
     else:
         for k in range(n_clusters):
@@ -175,13 +186,12 @@ def _psi_at(
     else:
         set_weights(model, theta, cache, side, weights)
         cache.flags[side, FILLED] = 0
-    found = cache.answer
-    value = search(model, theta, dist, labels, n_clusters, cache, side, found)
-    if found[4] < 0:
+    value = search(model, theta, dist, labels, n_clusters, cache, side, cache.answer)
+    if cache.answer[4] < 0:
         return math.inf
-    _solve(model, theta, dist, cache, side, found, lam, kl)
+    _solve(model, theta, dist, cache, side, cache.answer, lam, kl)
     for j in range(4):
-        if weights[found[j]] <= 0.0:
+        if weights[cache.answer[j]] <= 0.0:
             value = 0.0  # an arm of no weight moves for free
     return value
 
@@ -200,7 +210,16 @@ def psi_at(
     lam: Array,
     kl: Array,
 ) -> float:
-    """`_psi_at`, by its address, so that it is not compiled again with each of its callers."""
+    """psi after a sample of arm ``m``: from the list, if there is one; else `_psi_at`, by its address, so that it is compiled once."""
+    if m >= 0 and cache.flags[side, VALID] == 1 and cache.flags[side, LISTED] >= 0:
+        set_weight(model, theta, cache, side, m, weights[m])
+        if move_list(dist, labels, cache, side, m):
+            cache.answer[4] = -1
+            value = least_of_list(model, theta, dist, labels, cache, side, 0, math.inf, cache.answer)
+            if reaches(cache, side, value):
+                remember(cache, side, cache.answer)
+                _solve(model, theta, dist, cache, side, cache.answer, lam, kl)
+                return value
     return float(
         call_for_float(
             cache.calls[SEARCH], (model, theta, dist, labels, n_clusters, cache, side, weights, m, lam, kl)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from linkarms._jit import Array, kernel, lean
+from linkarms._jit import Array, flat, kernel, lean
 from linkarms.alternatives._attach import regroup
 from linkarms.alternatives._cache import (
     COUNTS_SIDE,
@@ -79,7 +79,7 @@ def _mark_dirty(nodes: Array, n: int, m: int) -> None:
     nodes[DIRTY, n] = count + 1
 
 
-@lean
+@flat
 def update_tree(model: Model, dist: Array, labels: Array, n_clusters: int, cache: Cache, m: int) -> int:
     """Bring tree and partition up to date after the distances of arm ``m`` have changed.
 

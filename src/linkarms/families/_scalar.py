@@ -51,6 +51,24 @@ def phi(x: float) -> float:
 
 
 @kernel
+def phi_reach(level: float, tolerance: float) -> float:
+    """The ``x >= 0`` with ``phi(x) = level``, rounded up by at most ``tolerance``, relatively (but 1e-12 at least).
+
+    ``phi(x) >= x^2 / (2 + 4 x / 3)`` gives a first one that is not too small; as ``phi`` is convex, Newton's method stays on its side.
+    """
+    if not 0.0 < level < 1e100:
+        return max(2.0 * level, 0.0)  # so far out phi(x) > x / 2
+    third = level * (2.0 / 3.0)
+    x = third + math.sqrt(third * third + 2.0 * level)
+    for _ in range(60):
+        step = (phi(x) - level) * (1.0 + x) / x
+        x -= step
+        if not step > tolerance * x:
+            break
+    return x * (1.0 + 1e-12)
+
+
+@kernel
 def phi_ratio(value: float, base: float, change: float) -> float:
     """``phi(value / base - 1)`` for positive ``base``, where ``change = value - base``.
 

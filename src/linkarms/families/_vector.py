@@ -13,11 +13,15 @@ from linkarms._jit import Array, lean
 from linkarms.families._model import CATEGORICAL, COVARIANCE, Model
 from linkarms.families._scalar import (
     BERNOULLI,
+    GAMMA_RATE,
     GAUSSIAN,
+    POISSON,
     phi_ratio,
+    phi_reach,
     scalar_estimate,
     scalar_fisher,
     scalar_kl,
+    scalar_slope_limit,
 )
 
 
@@ -189,6 +193,10 @@ def kl_interval(
     Rounded outwards, by at most ``tolerance`` of its distance from ``theta``; past the end of the domain where the KL stays below the
     level.
     """
+    if side > 0 and theta > 0.0 and code in (GAMMA_RATE, POISSON):
+        # KL = theta limit phi(lam / theta - 1), with limit the largest slope
+        scale = theta * scalar_slope_limit(code, par, address, theta)
+        return theta + theta * (phi_reach(level / scale, tolerance) + 1e-12)
     # where a quadratic with the curvature at theta would reach the level
     step = math.sqrt(2.0 * level / scalar_fisher(code, par, address, theta)) + 1e-12 * abs(theta) + 1e-300
     inner, outer = theta, theta
