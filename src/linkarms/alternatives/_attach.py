@@ -28,10 +28,10 @@ from linkarms.alternatives._cache import (
     MEMBERS,
     N_SLOTS,
     SLACK,
+    SLOT_LENGTH,
     SLOTS,
     SPREAD,
     START,
-    TIES,
     UP,
     Cache,
 )
@@ -44,7 +44,6 @@ __all__ = [
     "attachment",
     "fill_attachments",
     "move_attachments",
-    "note_answer",
     "regroup",
     "set_attachment",
 ]
@@ -60,7 +59,7 @@ def attachment(cache: Cache, side: int, u: int, b: int) -> int:
 def _set_slot(dist: Array, cache: Cache, side: int, u: int, slot: int, v: int) -> None:
     """Make ``v`` the arm of a slot of ``u``."""
     cache.trees[side, SLOTS + slot, u] = v
-    cache.arms[side, TIES + slot, u] = dist[u, v]
+    cache.arms[side, SLOT_LENGTH + slot, u] = dist[u, v]
 
 
 @lean
@@ -105,7 +104,7 @@ def _weigh(model: Model, dist: Array, cache: Cache, side: int, u: int, b: int, o
     slot, inv = cache.attach[side, u, b], cache.arms[side, SPREAD]
     v, p, q = (
         cache.trees[side, SLOTS + slot, u],
-        cache.arms[side, TIES + slot, u],
+        cache.arms[side, SLOT_LENGTH + slot, u],
         dist[b, u] if of_b else dist[u, b],
     )
     spread = 2.0 * (4.0 * inv[u] + inv[v] + inv[b])
@@ -168,16 +167,6 @@ def _fill_mates(cache: Cache, side: int, parent: Array) -> None:
     for m in range(n):
         if parent[m] >= 0 and mate[parent[m]] < 0:
             mate[parent[m]] = m
-
-
-@flat
-def note_answer(labels: Array, cache: Cache, side: int, value: float, found: Array) -> None:
-    """Take in the value of a candidate of a cluster of two, ``found[:5] = u, v, a, b, k``, if it is one of an attachment."""
-    a, b = found[2], found[3]
-    if labels[a] == found[4]:
-        cache.shared[side, a, b] = value
-    elif labels[b] == found[4]:
-        cache.shared[side, b, a] = value
 
 
 @lean

@@ -27,8 +27,8 @@ LINK, CHILD, SIBLING, ENTER, LEAVE, ALT_U, ALT_V, MATE, CLASS = range(9)
 PART, STACK, REST, JOIN_U, JOIN_V, SIZE, CHOSEN, STUCK, SAVED, SKIP, SCANNED, SLOTS = range(9, 21)
 # rows of Cache.arms, on each side
 WEIGHT, SPREAD, LEAST, EDGE, ALT_EDGE, FRONT, FRONT_SPREAD, JOIN, GRADIENT = range(9)
-TWO_LENGTH, TWO_SPREAD, TWO_SHARED, TIES = range(9, 13)
-#: To how many arms an arm is attached at most: so many rows from `SLOTS` and `TIES` on.
+TWO_LENGTH, TWO_SPREAD, TWO_SHARED, SLOT_LENGTH = range(9, 13)
+#: To how many arms an arm is attached at most: so many rows from `SLOTS` and `SLOT_LENGTH` on.
 N_SLOTS = 16
 # entries of Cache.flags, on each side; `LINKED`: whether nodes and lengths hold the present partition
 VALID, LINKED, FILLED, MANY, COSTS, LISTED, N_FLAGS = range(7)
@@ -142,7 +142,7 @@ def new_cache(n_arms: int, n_features: int, calls: NDArray[np.int64]) -> Cache:
         np.zeros((N_NODES, n_arms + 1), dtype=np.int64),
         np.zeros((N_LENGTHS, n_arms)),
         trees,
-        np.zeros((2, TIES + N_SLOTS, n_arms)),
+        np.zeros((2, SLOT_LENGTH + N_SLOTS, n_arms)),
         np.zeros((2, n_arms, n_arms), dtype=np.int8),
         np.zeros((2, n_arms, n_arms)),
         np.zeros((2, n_arms, (n_arms + BLOCK - 1) // BLOCK)),

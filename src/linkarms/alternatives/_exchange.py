@@ -9,7 +9,7 @@ from linkarms.alternatives._answer import TIES
 from linkarms.alternatives._cache import LINK, MEMBERS, PART, SAVED, START, Cache
 from linkarms.alternatives._pair import has_closed_form
 from linkarms.alternatives._parts import bottleneck, is_dear, join_parts, oriented_cost, precedes
-from linkarms.alternatives._trees import below, hang, order_tree
+from linkarms.alternatives._trees import below, hang, measure_edges, order_tree
 from linkarms.families._model import Model
 
 __all__ = ["exchange"]
@@ -77,7 +77,7 @@ def exchange(
                 m = cache.nodes[MEMBERS, i]
                 trees[SAVED, m] = trees[LINK, m]
         trees[LINK, x] = -1
-        hang(trees[LINK], w if trees[PART, w] == 1 else z, z if trees[PART, w] == 1 else w)
+        hang(dist, cache, side, w if trees[PART, w] == 1 else z, z if trees[PART, w] == 1 else w)
         order_tree(dist, labels, cache, side, k)
     else:
         value = bottleneck(model, theta, dist, cache, side, k, a, b, level, edge)
@@ -85,5 +85,6 @@ def exchange(
         for i in range(first, end):
             m = cache.nodes[MEMBERS, i]
             trees[LINK, m] = trees[SAVED, m]
+        measure_edges(dist, cache, side, k)
         order_tree(dist, labels, cache, side, k)
     return value

@@ -116,7 +116,7 @@ def replace_edge(
         z, w = edge[0], edge[1]
         if not first_crossing(dist, labels, cache, side, z, w, twice, edge):
             trees[LINK, x] = -1
-            hang(trees[LINK], z, w)
+            hang(dist, cache, side, z, w)
             order_tree(dist, labels, cache, side, k)
             return True
         if pairs == _PAIRS:

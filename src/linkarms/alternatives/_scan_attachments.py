@@ -120,8 +120,6 @@ def _scan_entry(
     k = labels[u]
     x, y, two = min(u, b), max(u, b), cache.nodes[START, k + 1] - cache.nodes[START, k] == 2
     same = found[2] == x and found[3] == y and found[4] == k
-    if same and two and cache.shared[side, u, b] == best:
-        return best
     value = _find_attachment(model, theta, dist, labels, cache, side, u, b, best)
     if same or not value <= best * ROOM:
         return best

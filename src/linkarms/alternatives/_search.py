@@ -17,7 +17,7 @@ import numpy as np
 
 from linkarms._jit import Array, address_of, call_for_float, flat, inlined, kernel, lean
 from linkarms.alternatives._answer import first_finite, remember
-from linkarms.alternatives._attach import fill_attachments, move_attachments, note_answer
+from linkarms.alternatives._attach import fill_attachments, move_attachments
 from linkarms.alternatives._begin import begin
 from linkarms.alternatives._cache import (
     ABOUT,
@@ -28,7 +28,6 @@ from linkarms.alternatives._cache import (
     NEAR,
     SEARCH,
     SPREAD,
-    START,
     VALID,
     WEIGHT,
     Cache,
@@ -109,8 +108,6 @@ def search(
         cache.flags[side, FILLED] = 1
     elif changed:
         fill_near(dist, labels, cache, side)
-    elif cache.nodes[START, found[4] + 1] - cache.nodes[START, found[4]] == 2:
-        note_answer(labels, cache, side, best, found)
     fit_classes(dist, labels, cache, side)
     many = cache.flags[side, MANY] == 1
     best = scan_attachments(model, theta, dist, labels, cache, side, best, found)

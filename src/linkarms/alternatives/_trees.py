@@ -54,13 +54,14 @@ __all__ = [
 
 
 @flat
-def hang(link: Array, x: int, y: int) -> None:
-    """Hang the tree of ``x`` from ``y``, by an edge between the two; -1: make ``x`` a root."""
-    above, m = y, x
+def hang(dist: Array, cache: Cache, side: int, x: int, y: int) -> None:
+    """Hang the tree of ``x`` from ``y``, by an edge between the two; -1: make ``x`` a root. Lengths go with their edges."""
+    link, edge = cache.trees[side, LINK], cache.arms[side, EDGE]
+    above, length, m = y, dist[x, y] if y >= 0 else 0.0, x
     while m >= 0:
-        up = link[m]
-        link[m] = above
-        above, m = m, up
+        up, old = link[m], edge[m]
+        link[m], edge[m] = above, length
+        above, length, m = m, old, up
 
 
 @flat
@@ -133,9 +134,8 @@ def order_tree(dist: Array, labels: Array, cache: Cache, side: int, k: int) -> N
         leaf = root
         while trees[CHILD, leaf] >= 0:
             leaf = trees[CHILD, leaf]
-        hang(trees[LINK], leaf, -1)
+        hang(dist, cache, side, leaf, -1)
         root = _list_children(cache, trees, k)
-    measure_edges(dist, cache, side, k)
     # numbers in which every subtree is an interval
     x, number = root, 0
     trees[ENTER, x] = number
@@ -173,7 +173,7 @@ def _top(roots: Array, x: int) -> int:
 
 
 @lean
-def _join_by_linkage(cache: Cache, side: int) -> None:
+def _join_by_linkage(dist: Array, cache: Cache, side: int) -> None:
     """Join the parts of the forests by edges of the linkage tree."""
     trees, up = cache.trees[side], cache.nodes[UP]
     roots, n = trees[REST], cache.arms.shape[2]
@@ -185,7 +185,7 @@ def _join_by_linkage(cache: Cache, side: int) -> None:
     for m in range(n):
         if up[m] >= 0 and _top(roots, m) != _top(roots, up[m]):
             roots[_top(roots, m)] = _top(roots, up[m])
-            hang(trees[LINK], m, up[m])
+            hang(dist, cache, side, m, up[m])
 
 
 @lean
@@ -221,7 +221,7 @@ def _connect(dist: Array, cache: Cache, side: int, k: int) -> None:
         for g in range(parts):
             if trees[CHOSEN, g] == 0 and (last < 0 or best[g] < best[last]):
                 last = g
-        hang(trees[LINK], trees[JOIN_V, last], trees[JOIN_U, last])
+        hang(dist, cache, side, trees[JOIN_V, last], trees[JOIN_U, last])
 
 
 @lean
@@ -233,15 +233,14 @@ def fit_trees(dist: Array, labels: Array, n_clusters: int, cache: Cache, side: i
         if up >= 0 and labels[up] != labels[m]:
             trees[LINK, m] = -1
     if cache.flags[COUNTS_SIDE, LINKED] == 1:
-        _join_by_linkage(cache, side)
+        _join_by_linkage(dist, cache, side)
     cache.flags[side, MANY] = 0
     for k in range(n_clusters):
         _connect(dist, cache, side, k)
-        if start[k + 1] - start[k] <= 2:
-            measure_edges(dist, cache, side, k)
-        else:
+        if start[k + 1] - start[k] > 2:
             cache.flags[side, MANY] = 1
             order_tree(dist, labels, cache, side, k)
+        measure_edges(dist, cache, side, k)
     cache.flags[side, VALID] = 1
 
 
@@ -264,7 +263,7 @@ def mend_trees(dist: Array, labels: Array, n_clusters: int, cache: Cache, side: 
             cut = True
     if not cut:
         return
-    _join_by_linkage(cache, side)
+    _join_by_linkage(dist, cache, side)
     for k in range(n_clusters):
         if trees[CHOSEN, k] == 1:  # a cluster of two has no other edge
             order_tree(dist, labels, cache, side, k)
