@@ -25,28 +25,47 @@ def isotropic_bound(dist: Array, inv: Array, u: int, v: int, a: int, b: int) -> 
 
 
 @flat
-def _shared_factors(iu: float, iv: float, ib: float) -> tuple[float, float, float, float]:
-    """``s, f, c`` and ``1 - c`` of the closed form for a shared arm ``u``.
-
-    With ``j = i_v + i_b``: ``s = sqrt(j (j + 4 i_u))``, ``f = i_u + (j + s)/2``, ``c = i_u / f``.
-    """
-    j = iv + ib
-    s = math.sqrt(j * (j + 4.0 * iu))
-    half = 0.5 * (j + s)
-    f = iu + half
-    return s, f, iu / f, half / f  # the last without cancellation
+def _shared_norms(
+    theta: Array, dist: Array, inv: Array, u: int, v: int, b: int
+) -> tuple[float, float, float, float, float]:
+    """``s, f, h, alpha, beta`` of the closed form for a shared arm ``u``."""
+    iu, iv, ib = inv[u], inv[v], inv[b]
+    det = iu * iv + iu * ib + iv * ib
+    e = iv - ib
+    s = math.sqrt(e * e + 4.0 * det)
+    if e >= 0.0:
+        nu = (s + e) / 2.0
+        n = det / nu
+    else:
+        n = (s - e) / 2.0
+        nu = det / n
+    f = iu + ib + nu
+    h = iu + iv + n
+    aa = 0.0
+    bb = 0.0
+    for i in range(theta.shape[1]):
+        p = theta[u, i] - theta[v, i]
+        q = theta[u, i] - theta[b, i]
+        x = f * p - iu * q
+        y = h * q - iu * p
+        aa += x * x
+        bb += y * y
+    return s, f, h, math.sqrt(aa / (s * f)), math.sqrt(bb / (s * h))
 
 
 @flat
 def shared_cost(p: float, q: float, r: float, iu: float, iv: float, ib: float) -> float:
     """The cost for a shared arm ``u``, from three distances: ``p`` of u and v, ``q`` of u and b, ``r`` of v and b.
 
-    It is ``((q^2 - p^2) / (|p - c q| + |q - c p|))^2 / (2 f)``, see `_shared_factors`, where
-    ``|p - c q|^2 = c r^2 + (1 - c)(p^2 - c q^2)``. (In math.md's form ``f = h``.)
+    In the closed form ``f = h``. With ``j = i_v + i_b``, ``f = i_u + (j + sqrt(j (j + 4 i_u)))/2`` and ``c = i_u / f`` it becomes
+    ``((q^2 - p^2) / (|p - c q| + |q - c p|))^2 / (2 f)``, where ``|p - c q|^2 = c r^2 + (1 - c)(p^2 - c q^2)``.
     """
     if q <= p:
         return 0.0
-    _, f, c, rest = _shared_factors(iu, iv, ib)
+    j = iv + ib
+    half = 0.5 * (j + math.sqrt(j * (j + 4.0 * iu)))
+    f = iu + half
+    c, rest = iu / f, half / f  # rest = 1 - c, without cancellation
     # rounding may leave a square just below zero where p is parallel to q
     x = math.sqrt(max(c * r * r + rest * (p * p - c * q * q), 0.0))
     y = math.sqrt(max(c * r * r + rest * (q * q - c * p * p), 0.0))
@@ -82,18 +101,16 @@ def isotropic_solution(
             lam[a, i] -= inv[a] * g * q
             lam[b, i] += inv[b] * g * q
         return
-    s, _, c, rest = _shared_factors(inv[u], inv[v], inv[b])
-    x, y = 0.0, 0.0
+    iu = inv[u]
+    s, f, h, alpha, beta = _shared_norms(theta, dist, inv, u, v, b)
+    g = gap * (dist[a, b] + dist[u, v]) / (s * (alpha + beta))
     for i in range(d):
-        p, q = theta[u, i] - theta[v, i], theta[u, i] - theta[b, i]
-        x += (p - c * q) * (p - c * q)
-        y += (q - c * p) * (q - c * p)
-    x, y = math.sqrt(x), math.sqrt(y)
-    g = gap * (dist[a, b] + dist[u, v]) / ((x + y) * s)
-    for i in range(d):
-        p, q = theta[u, i] - theta[v, i], theta[u, i] - theta[b, i]
-        to_b = g / y * (q - c * p)
-        to_v = g / x * (p - c * q) if x > 0.0 else to_b
-        lam[u, i] += inv[u] * rest * (to_v - to_b)
-        lam[v, i] -= inv[v] * (to_v + c * to_b)
-        lam[b, i] += inv[b] * (to_b + c * to_v)
+        p = theta[u, i] - theta[v, i]
+        q = theta[u, i] - theta[b, i]
+        unit_b = (h * q - iu * p) / (math.sqrt(s * h) * beta)
+        unit_a = (f * p - iu * q) / (math.sqrt(s * f) * alpha) if alpha > 0.0 else unit_b
+        yp = g * (math.sqrt(f / s) * unit_a + iu / math.sqrt(s * h) * unit_b)
+        yq = -g * (iu / math.sqrt(s * f) * unit_a + math.sqrt(h / s) * unit_b)
+        lam[u, i] += iu * (yp + yq)
+        lam[v, i] -= inv[v] * yp
+        lam[b, i] -= inv[b] * yq
