@@ -5,11 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from linkarms.alternatives._cache import LARGE
+from linkarms.alternatives._cache import COUNTS_SIDE, LARGE, LEAST, N_SLOTS, SLOT_LENGTH, SLOTS
 from linkarms.bench import _settings
 from linkarms.bench._loop import Loop, _plain_psi
 from linkarms.bench._ours import Ours
 from linkarms.engine import Engine
+from linkarms.problem import Problem
 from linkarms.state import EVIDENCE, KL, W
 
 
@@ -63,6 +64,61 @@ def test_every_step_equals_the_plain_loop(n_arms, kind, rule):
             assert other.witness == engine.witness
             assert other.choose() == engine.choose()
     assert changes > 5 or kind == "well"
+
+
+def two_clusters(n_arms):
+    """Two clusters of equal size, well separated, 6 apart in each coordinate."""
+    rng = np.random.default_rng(n_arms)
+    means = np.repeat([[0.0, 0.0, 0.0], [6.0, 6.0, 6.0]], n_arms // 2, axis=0)
+    return _settings.gaussian("two clusters", Problem(means + rng.uniform(-0.5, 0.5, means.shape), 2))
+
+
+def same_as_from_scratch(engine):
+    """Whether a loaded run, which has to search with nothing known, finds what this one has."""
+    other = loaded(engine)
+    return (
+        other.state.values[EVIDENCE] == engine.state.values[EVIDENCE]
+        and np.array_equal(other.state.vectors[KL], engine.state.vectors[KL])
+        and other.witness == engine.witness
+        and other.choose() == engine.choose()
+    )
+
+
+def test_clusters_of_a_hundred_and_fifty_arms():
+    run = Ours(two_clusters(300), "ebc-h", 0)
+    for _ in range(30):  # to seven samples of each arm
+        run.advance(70)
+        assert same_as_from_scratch(run.engine)
+    engine = run.engine
+    assert engine.state.values[EVIDENCE] > 1.0  # one of a few, not the value for no evidence
+    weights = engine.state.counts.astype(float)
+    assert engine.state.values[EVIDENCE] == pytest.approx(plain(engine, weights), rel=1e-9, abs=0.0)
+
+
+def test_an_arm_may_be_attached_to_as_many_arms_as_it_has_slots():
+    run = Ours(two_clusters(200), "ebc-h", 0)
+    run.advance(900)
+    engine, rng = run.engine, np.random.default_rng(0)
+    cache, labels, dist = engine._cache, engine.state.labels, engine.state.dist
+    # any arms of the cluster are attachments, and zero is a bound of what they cost
+    for u in np.flatnonzero(labels == 0):
+        others, foreign = np.flatnonzero((labels == 0) & (np.arange(200) != u)), np.flatnonzero(labels == 1)
+        chosen = rng.choice(others, N_SLOTS, replace=False)
+        cache.trees[COUNTS_SIDE, SLOTS : SLOTS + N_SLOTS, u] = chosen
+        cache.arms[COUNTS_SIDE, SLOT_LENGTH : SLOT_LENGTH + N_SLOTS, u] = dist[u, chosen]
+        cache.attach[COUNTS_SIDE, u, foreign] = np.arange(len(foreign)) % N_SLOTS
+        cache.shared[COUNTS_SIDE, u, foreign] = 0.0
+        cache.floors[COUNTS_SIDE, u] = 0.0
+        cache.arms[COUNTS_SIDE, LEAST, u] = 0.0
+    full = cache.trees[COUNTS_SIDE, SLOTS : SLOTS + N_SLOTS].copy()
+    for _ in range(60):
+        run.advance(1)
+        assert same_as_from_scratch(engine)
+    now = cache.trees[COUNTS_SIDE, SLOTS : SLOTS + N_SLOTS]
+    arms = np.flatnonzero(full[-1, :-1] >= 0)
+    assert (now[:, arms] != full[:, arms]).any()  # slots that were no longer used have other arms
+    used = [len(np.unique(cache.attach[COUNTS_SIDE, u, labels != labels[u]])) for u in arms]
+    assert max(used) == N_SLOTS  # and there are arms that have none to spare
 
 
 def test_nearest_arms_are_kept_by_class_from_so_many_arms_on():

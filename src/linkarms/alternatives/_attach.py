@@ -4,9 +4,9 @@ Against a pair ``(u, b)`` the part ``{u}`` costs ``max over v of cost(u,v; u,b)`
 clusters are well separated that is the bottleneck for nearly every arm, and hundreds of candidates are nearly tied. So one such
 ``v`` is kept for every pair, its attachment, with a lower bound of its cost. It stays one until ``u``, ``v`` or ``b`` is sampled.
 
-Two or three arms do for all pairs of an arm, mostly: they are its slots, and an attachment is the number of one. So a sample of ``v``
-is a matter of the few arms that have it in a slot. The bounds have bounds themselves, one for every block of arms ``b``, so that a
-search looks at few of them.
+Two or three arms do for all pairs of an arm, mostly, and some tens in clusters of hundreds: they are its slots, and an attachment is
+the number of one. So a sample of ``v`` is a matter of the few arms that have it in a slot. The bounds have bounds themselves, one for
+every block of arms ``b``, so that a search looks at few of them.
 """
 
 from __future__ import annotations
@@ -78,19 +78,18 @@ def _unused_slot(labels: Array, cache: Cache, side: int, u: int) -> int:
 @flat
 def set_attachment(dist: Array, labels: Array, cache: Cache, side: int, u: int, b: int, v: int) -> bool:
     """Attach ``u`` to ``v`` against ``b``, unless there is no slot left."""
-    slots, empty = cache.trees[side, SLOTS:], -1
-    for slot in range(N_SLOTS - 1, -1, -1):
+    slots, slot = cache.trees[side, SLOTS:], 0
+    while slot < N_SLOTS and slots[slot, u] >= 0:
         if slots[slot, u] == v:
             cache.attach[side, u, b] = slot
             return True
-        if slots[slot, u] < 0:
-            empty = slot
-    if empty < 0:
-        empty = _unused_slot(labels, cache, side, u)
-        if empty < 0:
+        slot += 1
+    if slot == N_SLOTS:
+        slot = _unused_slot(labels, cache, side, u)
+        if slot < 0:
             return False
-    _set_slot(dist, cache, side, u, empty, v)
-    cache.attach[side, u, b] = empty
+    _set_slot(dist, cache, side, u, slot, v)
+    cache.attach[side, u, b] = slot
     return True
 
 

@@ -28,8 +28,8 @@ PART, STACK, REST, JOIN_U, JOIN_V, SIZE, CHOSEN, STUCK, SAVED, SKIP, SCANNED, SL
 # rows of Cache.arms, on each side
 WEIGHT, SPREAD, LEAST, EDGE, ALT_EDGE, FRONT, FRONT_SPREAD, JOIN, GRADIENT = range(9)
 TWO_LENGTH, TWO_SPREAD, TWO_SHARED, SLOT_LENGTH = range(9, 13)
-#: To how many arms an arm is attached at most: so many rows from `SLOTS` and `SLOT_LENGTH` on.
-N_SLOTS = 16
+#: To how many arms an arm is attached at most: so many rows from `SLOTS` and `SLOT_LENGTH` on. (They are the bits of one integer, too.)
+N_SLOTS = 60
 # entries of Cache.flags, on each side; `LINKED`: whether nodes and lengths hold the present partition
 VALID, LINKED, FILLED, MANY, COSTS, LISTED, N_FLAGS = range(7)
 #: Further entries of Cache.levels, after those of the sides.

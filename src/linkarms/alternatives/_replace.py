@@ -25,10 +25,10 @@ __all__ = ["replace_alternative", "replace_edge"]
 
 #: How many pairs a new edge is chosen by.
 _PAIRS = 5
-#: Cuts with more edges than this are not searched for a better one.
-_MOST = 4_000
-#: How often an edge for which none was found is passed over before another one is looked for.
+#: How often an edge for which none was found is passed over before another one is looked for,
 _SKIPPED = 6
+#: and once more for so many edges of its cut: a search costs as much as the cut has edges.
+_EDGES_A_TURN = 2_000
 
 
 @flat
@@ -64,8 +64,6 @@ def _best_edge(
             rest[outside] = members[i]
             outside += 1
     most = 0.0
-    if (trees[LEAVE, x] - trees[ENTER, x]) * outside > _MOST:
-        return most
     for i in range(first, end):
         z = members[i]
         if not below(trees, x, z):
@@ -123,7 +121,9 @@ def replace_edge(
             break
         _note_pair(dist, cache, side, pairs, edge[0], edge[1])
         pairs += 1
-    trees[STUCK, x], trees[SKIP, x] = 1, _SKIPPED
+    inside = trees[LEAVE, x] - trees[ENTER, x]
+    cut = inside * (cache.nodes[START, k + 1] - cache.nodes[START, k] - inside)
+    trees[STUCK, x], trees[SKIP, x] = 1, _SKIPPED + cut // _EDGES_A_TURN
     return False
 
 
