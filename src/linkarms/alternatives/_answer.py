@@ -6,13 +6,11 @@ import math
 
 from linkarms._jit import Array, flat, inlined, lean
 from linkarms.alternatives._cache import LAST, START, Cache
-from linkarms.alternatives._parts import bottleneck
+from linkarms.alternatives._exchange import exchange
+from linkarms.alternatives._near import TIES
 from linkarms.families._model import Model
 
-__all__ = ["TIES", "consider", "first_finite", "remember", "take_smaller"]
-
-#: Costs are asked for up to a level a little higher: one just at the level may be taken for one above it, and a tie missed.
-TIES = 1.0 + 1e-9
+__all__ = ["consider", "first_finite", "remember", "take_smaller"]
 
 
 @inlined
@@ -45,6 +43,7 @@ def consider(
     model: Model,
     theta: Array,
     dist: Array,
+    labels: Array,
     cache: Cache,
     side: int,
     k: int,
@@ -53,11 +52,11 @@ def consider(
     best: float,
     found: Array,
 ) -> float:
-    """The smaller of ``best`` and ``V_k(a,b)``."""
+    """The smaller of ``best`` and ``V_k(a,b)``. The trees stay as they are: other candidates have been ruled out by them."""
     a, b = min(a, b), max(a, b)
     if found[2] == a and found[3] == b and found[4] == k:
         return best
-    value = bottleneck(model, theta, dist, cache, side, k, a, b, best * TIES, found[5:])
+    value = exchange(model, theta, dist, labels, cache, side, k, a, b, best * TIES, False, found[5:])
     return value if take_smaller(value, k, a, b, best, found) else best
 
 
@@ -78,7 +77,7 @@ def first_finite(
         for b in range(a + 1, n):
             for k in range(n_clusters):
                 if labels[a] != labels[b] and start[k + 1] - start[k] > 1:
-                    best = consider(model, theta, dist, cache, side, k, a, b, math.inf, found)
+                    best = consider(model, theta, dist, labels, cache, side, k, a, b, math.inf, found)
                     if best < math.inf:
                         return best
     return math.inf

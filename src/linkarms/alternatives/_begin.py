@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from linkarms._jit import Array, flat, inlined
-from linkarms.alternatives._answer import TIES, take_smaller
+from linkarms.alternatives._answer import take_smaller
 from linkarms.alternatives._cache import (
     COUNTS_SIDE,
     GUESS,
@@ -20,7 +20,8 @@ from linkarms.alternatives._cache import (
     Cache,
 )
 from linkarms.alternatives._exchange import exchange
-from linkarms.alternatives._parts import bottleneck, oriented_cost
+from linkarms.alternatives._near import TIES
+from linkarms.alternatives._parts import oriented_cost
 from linkarms.families._model import Model
 
 __all__ = ["begin"]
@@ -96,11 +97,7 @@ def begin(
         a, b, k = last[i, 2], last[i, 3], labels[last[i, 0]]
         if found[2] == a and found[3] == b and found[4] == k:
             continue
-        # the second is only compared with the first
-        if found[4] < 0 and start[k + 1] - start[k] > 2:
-            value = exchange(model, theta, dist, labels, cache, side, k, a, b, best, edge)
-        else:
-            value = bottleneck(model, theta, dist, cache, side, k, a, b, best * TIES, edge)
+        value = exchange(model, theta, dist, labels, cache, side, k, a, b, best * TIES, True, edge)
         if take_smaller(value, k, a, b, best, found):
             best = value
     if found[4] >= 0:
@@ -116,9 +113,6 @@ def begin(
                 a, b = x, y
     if k == n_clusters or a < 0:
         return math.inf
-    if start[k + 1] - start[k] > 2:
-        best = exchange(model, theta, dist, labels, cache, side, k, a, b, math.inf, edge)
-    else:
-        best = bottleneck(model, theta, dist, cache, side, k, a, b, math.inf, edge)
+    best = exchange(model, theta, dist, labels, cache, side, k, a, b, math.inf, True, edge)
     found[0], found[1], found[2], found[3], found[4] = edge[0], edge[1], a, b, k
     return best

@@ -15,6 +15,7 @@ from linkarms.alternatives._cache import BLOCK, CLASS, HOLDS, NEAR, SLACK, SPREA
 __all__ = [
     "ROOM",
     "SHORT",
+    "TIES",
     "block_crosses",
     "crosses",
     "fill_near",
@@ -31,6 +32,8 @@ __all__ = [
 ROOM = 1.0 + 1e-12
 #: The same for lengths, of which a difference of zero, but for rounding, may cost nothing.
 SHORT = 1.0 - 1e-14
+#: Costs are asked for up to a level a little higher: one just at the level may be taken for one above it, and a tie missed.
+TIES = 1.0 + 1e-9
 #: Ratio of the largest spreads of two classes that follow each other.
 _RATIO = 1.25
 

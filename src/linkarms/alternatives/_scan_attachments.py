@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from linkarms._jit import Array, flat, inlined
-from linkarms.alternatives._answer import TIES, take_smaller
+from linkarms.alternatives._answer import take_smaller
 from linkarms.alternatives._attach import attachment, set_attachment
 from linkarms.alternatives._cache import (
     BLOCK,
@@ -20,7 +20,7 @@ from linkarms.alternatives._cache import (
     Cache,
 )
 from linkarms.alternatives._exchange import exchange
-from linkarms.alternatives._near import ROOM
+from linkarms.alternatives._near import ROOM, TIES
 from linkarms.alternatives._pair import call_cost, has_closed_form
 from linkarms.families._model import Model
 
@@ -128,7 +128,7 @@ def _scan_entry(
         found[5], found[6] = min(u, v), max(u, v)
     else:
         level = min(value, best) * TIES
-        value = exchange(model, theta, dist, labels, cache, side, k, x, y, level, found[5:])
+        value = exchange(model, theta, dist, labels, cache, side, k, x, y, level, True, found[5:])
     return value if take_smaller(value, k, x, y, best, found) else best
 
 

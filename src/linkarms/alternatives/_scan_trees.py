@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from linkarms._jit import Array, flat, inlined, lean
-from linkarms.alternatives._answer import TIES, consider
+from linkarms.alternatives._answer import consider
 from linkarms.alternatives._attach import attachment
 from linkarms.alternatives._cache import (
     ALT_EDGE,
@@ -32,6 +32,7 @@ from linkarms.alternatives._cache import (
 from linkarms.alternatives._near import (
     ROOM,
     SHORT,
+    TIES,
     crosses,
     fill_near_row,
     row_crosses,
@@ -159,7 +160,7 @@ def _scan_pair(
             x = _cheap_edge(dist, cache, side, k, a, b, twice)
             cache.trees[side, STUCK, labels.shape[0]] = 1
         if x >= 0:
-            best = consider(model, theta, dist, cache, side, k, a, b, best, found)
+            best = consider(model, theta, dist, labels, cache, side, k, a, b, best, found)
     return best
 
 
@@ -265,6 +266,6 @@ def scan_alternatives(
                     break
             if _hangs_from_parent(model, theta, dist, cache, side, x, b, best):
                 continue
-            best = consider(model, theta, dist, cache, side, k, u, b, best, found)
+            best = consider(model, theta, dist, labels, cache, side, k, u, b, best, found)
             twice = twice_level(best, cache, side)
     return best

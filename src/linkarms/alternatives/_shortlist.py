@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from linkarms._jit import Array, flat
-from linkarms.alternatives._answer import TIES, take_smaller
+from linkarms.alternatives._answer import take_smaller
 from linkarms.alternatives._cache import (
     BROADEST,
     COUNTS_SIDE,
@@ -35,7 +35,7 @@ from linkarms.alternatives._cache import (
     TWO_SHARED,
     Cache,
 )
-from linkarms.alternatives._near import ROOM
+from linkarms.alternatives._near import ROOM, TIES
 from linkarms.alternatives._offer import measure_two, offer, offer_edge, offer_row, raise_tops, twice_listed
 from linkarms.alternatives._pair import has_closed_form
 from linkarms.alternatives._parts import oriented_cost
