@@ -271,13 +271,15 @@ def test_growth_has_all_fields_and_gives_up(small, monkeypatch):
     assert [t["figure"] for t in report["targets"]] == [None] * 6
     assert not any(t["met"] for t in report["targets"])
     assert "given up" in page.markdown(report)
+    assert "Given up: the warm-up of this size or a smaller one took more than 0 s." in page.markdown(report)
 
 
 def test_a_table_says_which_sizes_fell_short(small):
     report = bench.run("growth", quick=True, seed=1)
-    assert "from 3 to 5 samples of each arm on average. Given up" in page.markdown(report)
+    assert "from 3 to 5 samples of each arm on average.\n" in page.markdown(report)
+    assert "Given up" not in page.markdown(report)
     report["growth"]["rows"][1]["to_samples_of_each_arm"] = 3.25
-    assert "on average; M = 20 only to 3.25. Given up" in page.markdown(report)
+    assert "on average; M = 20 only to 3.25.\n" in page.markdown(report)
 
 
 def test_startup_runs_in_processes_of_its_own(small):

@@ -8,9 +8,13 @@ from linkarms._jit import Array, flat, inlined, lean
 from linkarms.alternatives._cache import LAST, START, Cache
 from linkarms.alternatives._exchange import exchange
 from linkarms.alternatives._near import TIES
+from linkarms.alternatives._parts import bottleneck
 from linkarms.families._model import Model
 
 __all__ = ["consider", "first_finite", "remember", "take_smaller"]
+
+#: With more parts than this a cluster is far below the best value: an exchange of edges ends before it has joined them all.
+_FEW = 4
 
 
 @inlined
@@ -56,7 +60,9 @@ def consider(
     a, b = min(a, b), max(a, b)
     if found[2] == a and found[3] == b and found[4] == k:
         return best
-    value = exchange(model, theta, dist, labels, cache, side, k, a, b, best * TIES, False, found[5:])
+    value = bottleneck(model, theta, dist, cache, side, k, a, b, best * TIES, _FEW, found[5:])
+    if value < 0.0:
+        value = exchange(model, theta, dist, labels, cache, side, k, a, b, best * TIES, False, found[5:])
     return value if take_smaller(value, k, a, b, best, found) else best
 
 

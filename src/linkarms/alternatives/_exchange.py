@@ -46,13 +46,13 @@ def exchange(
     first, end, trees = cache.nodes[START, k], cache.nodes[START, k + 1], cache.trees[side]
     level, value, saved = best, math.inf, False
     if end - first == 2:
-        return bottleneck(model, theta, dist, cache, side, k, a, b, best, edge)
+        return bottleneck(model, theta, dist, cache, side, k, a, b, best, end - first, edge)
     for _ in range(_SWAPS):
         x, least, second = -1, math.inf, math.inf
         for i in range(first, end):
             m = cache.nodes[MEMBERS, i]
             up = trees[LINK, m]
-            if up < 0 or (x >= 0 and is_dear(dist, cache, side, m, up, a, b, second)):
+            if up < 0 or (x >= 0 and is_dear(dist, cache, side, m, up, a, b, min(second, best))):
                 continue
             cost = oriented_cost(model, theta, dist, cache, side, m, up, a, b, best)
             # of equal ones the last by index counts as the cheapest, as in `join_parts`
@@ -72,7 +72,7 @@ def exchange(
         done = second > min(value, best) * TIES
         if not value <= best and not has_closed_form(model):  # and no edge is named
             if not done:
-                value = bottleneck(model, theta, dist, cache, side, k, a, b, level, edge)
+                value = bottleneck(model, theta, dist, cache, side, k, a, b, level, end - first, edge)
             break
         z, w = edge[0], edge[1]
         shares = z in (a, b) or w in (a, b) or x in (a, b) or up in (a, b)
@@ -91,7 +91,7 @@ def exchange(
         if done:
             break
     else:
-        value = bottleneck(model, theta, dist, cache, side, k, a, b, level, edge)
+        value = bottleneck(model, theta, dist, cache, side, k, a, b, level, end - first, edge)
     if saved:
         for i in range(first, end):
             m = cache.nodes[MEMBERS, i]

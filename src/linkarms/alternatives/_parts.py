@@ -320,12 +320,16 @@ def bottleneck(
     a: int,
     b: int,
     level: float,
+    most: int,
     edge: Array,
 ) -> float:
-    """``V_k(a,b)`` and its ``edge``, ``u < v``, if it is at most ``level``; else any value above that."""
+    """``V_k(a,b)`` and its ``edge``, ``u < v``, if it is at most ``level``; else any value above that.
+
+    -1 where the cluster falls into more than ``most`` parts.
+    """
     first = cache.nodes[START, k]
     if cache.nodes[START, k + 1] - first > 2:
-        return _bottleneck_of_many(model, theta, dist, cache, side, k, a, b, level, edge)
+        return _bottleneck_of_many(model, theta, dist, cache, side, k, a, b, level, most, edge)
     edge[0], edge[1] = cache.nodes[MEMBERS, first], cache.nodes[MEMBERS, first + 1]  # by index
     return oriented_cost(model, theta, dist, cache, side, edge[0], edge[1], a, b, level)
 
@@ -341,6 +345,7 @@ def _bottleneck_of_many(
     a: int,
     b: int,
     level: float,
+    most: int,
     edge: Array,
 ) -> float:
     """`bottleneck` of a cluster of three arms and more."""
@@ -358,5 +363,7 @@ def _bottleneck_of_many(
             parts += 1
     if parts == 1:
         return math.inf
+    if parts > most:
+        return -1.0
     name_parts(cache, side, k)
     return join_parts(model, theta, dist, cache, side, k, parts, a, b, level, edge)

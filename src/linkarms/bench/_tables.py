@@ -151,13 +151,14 @@ def _paper(section: dict[str, Any]) -> Table:
 
 
 def _growth(section: dict[str, Any], kind: str) -> Table:
-    rows = []
+    rows, remark = [], ""
     for r in section["rows"]:
         if r["kind"] != kind:
             continue
         size = (str(r["arms"]), str(r["clusters"]))
         if r["given_up"]:
             rows.append((*size, "given up", "-", "-", "-", "-", "-", "-"))
+            remark = f" Given up: the warm-up of this size or a smaller one took more than {_number(section['patience_seconds'])} s."
         else:
             rows.append(
                 (
@@ -186,8 +187,7 @@ def _growth(section: dict[str, Any], kind: str) -> Table:
             "wrong at the end",
         ),
         rows,
-        f"{section['rounds']} rounds, all sizes in turn (M = 5000 alone), {_stretch(section, kind)}. Given up: the warm-up of this size "
-        f"or a smaller one took more than {_number(section['patience_seconds'])} s.",
+        f"{section['rounds']} rounds, all sizes in turn (M = 5000 alone), {_stretch(section, kind)}.{remark}",
     )
 
 
