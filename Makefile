@@ -9,16 +9,21 @@ BIN := $(VENV)/bin
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install -q -e '.[all]'
+# The build tools stay in the environment, so that an editable install can build the core again when its sources change.
+$(VENV)/.build: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install -q 'scikit-build-core>=0.11' 'nanobind>=2.7' cmake ninja
 	@touch $@
 
-$(VENV)/.test: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install -q -e '.[test]'
+$(VENV)/.demo: $(VENV)/.build CMakeLists.txt
+	$(BIN)/python -m pip install -q --no-build-isolation -e '.[all]'
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.build CMakeLists.txt
+	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test]'
 	@touch $@ $(VENV)/.demo
 
-$(VENV)/.lint: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install -q -e '.[test,lint]'
+$(VENV)/.lint: $(VENV)/.build CMakeLists.txt
+	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test,lint]'
 	@touch $@
 
 demo: $(VENV)/.demo  ## cluster the arms of a built-in problem, with a live view and a picture

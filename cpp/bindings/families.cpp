@@ -1,0 +1,7 @@
+#include "bindings/module.hpp"
+
+namespace linkarms::bindings {
+
+void bind_families(nanobind::module_&, nanobind::module_&) {}
+
+}  // namespace linkarms::bindings

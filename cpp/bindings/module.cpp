@@ -1,0 +1,14 @@
+#include "bindings/module.hpp"
+
+namespace nb = nanobind;
+
+NB_MODULE(_core, m) {
+  m.doc() = "The native core of linkarms: the mathematics that runs after every sample.";
+  nb::module_ testing = m.def_submodule("testing", "What only tests call.");
+  linkarms::bindings::bind_families(m, testing);
+  linkarms::bindings::bind_linkage(m, testing);
+  linkarms::bindings::bind_pairs(m, testing);
+  linkarms::bindings::bind_psi(m, testing);
+  linkarms::bindings::bind_engine(m, testing);
+  linkarms::bindings::bind_exact(m, testing);
+}

@@ -1,0 +1,58 @@
+// What has been told of all arms: counts, means, estimates, and the moments of arms with unknown variance.
+#pragma once
+
+#include <vector>
+
+#include "family/model.hpp"
+#include "math/matrix.hpp"
+
+namespace linkarms {
+
+/// What universal inference keeps of one arm's samples (section 5 of math.md); all zero before the first sample.
+struct Moments {
+  double predicted = 0.0;       ///< samples predicted from those before them
+  double squares = 0.0;         ///< their squares about their mean
+  double log_predictive = 0.0;  ///< sum of their log predictive densities
+  double all_squares = 0.0;     ///< squares of all samples about their mean
+  std::vector<double> mean;     ///< mean of the predicted samples
+};
+
+/// The sufficient statistics of M arms and the estimates that follow from them.
+/// Invariant: estimates are those of counts and means, clipped to the box, for every arm with a sample.
+class Samples {
+ public:
+  /// `box` has d rows of low and high, infinite where estimates are not clipped.
+  Samples(const Model& model, Matrix box);
+
+  /// Take in the sufficient statistic of one sample of arm m.
+  void add(Index m, View statistic);
+  /// Set everything told so far, from a dump; estimates follow.
+  void set(std::vector<Index> counts, Matrix means, std::vector<Moments> moments);
+
+  [[nodiscard]] const Model& model() const { return *model_; }
+  [[nodiscard]] Index n_arms() const { return model_->n_arms(); }
+  [[nodiscard]] long long total() const { return total_; }
+  [[nodiscard]] bool every_arm_has_one() const { return without_ == 0; }
+  [[nodiscard]] Index count(Index m) const { return counts_[static_cast<std::size_t>(m)]; }
+  [[nodiscard]] std::span<const Index> counts() const { return counts_; }
+  [[nodiscard]] View mean(Index m) const { return means_.row(m); }
+  [[nodiscard]] const Matrix& means() const { return means_; }
+  [[nodiscard]] const Matrix& estimates() const { return estimates_; }
+  [[nodiscard]] const Moments& moments(Index m) const { return moments_[static_cast<std::size_t>(m)]; }
+  /// One over arm m's variance as far as its samples tell, for choosing arms only; 1 where it is known or shared.
+  [[nodiscard]] double precision(Index m) const { return precision_[static_cast<std::size_t>(m)]; }
+
+ private:
+  void update(Index m);
+
+  const Model* model_;
+  Matrix box_;
+  std::vector<Index> counts_;
+  Matrix means_, estimates_;
+  std::vector<Moments> moments_;  ///< empty where variances are known
+  std::vector<double> precision_;
+  long long total_ = 0;
+  Index without_;  ///< arms without a sample
+};
+
+}  // namespace linkarms

@@ -1,0 +1,51 @@
+// The one-dimensional families: one struct each, with the same functions, and a variant over all of them.
+//
+// theta is the estimate, lam the value tested. Every family has
+//   kl(theta, lam)         KL divergence of one sample; infinite where lam is outside the domain
+//   step(theta, slope)     argmin over lam of KL(theta, lam) - slope lam (before the inflection); increasing in slope
+//   gain(theta, slope, lam) derivative of step in the slope, 1 / KL''(lam): it only steers Newton's method
+//   slope_limit(theta)     the slope at which step becomes infinite (inf: never)
+//   inflection(theta)      where KL(theta, .) stops being convex (inf: nowhere)
+//   fisher(theta)          Fisher information of one sample
+//   estimate(mean)         maximum likelihood estimate from the mean of the sufficient statistics
+#pragma once
+
+#include <variant>
+
+#include "family/bernoulli.hpp"
+#include "family/gamma.hpp"
+#include "family/gaussian.hpp"
+#include "family/poisson.hpp"
+#include "family/user.hpp"
+
+namespace linkarms {
+
+using Scalar = std::variant<Gaussian, GammaRate, GammaMean, Bernoulli, Poisson, UserFamily>;
+
+[[nodiscard]] inline double kl(const Scalar& f, double theta, double lam) {
+  return std::visit([=](const auto& g) { return g.kl(theta, lam); }, f);
+}
+[[nodiscard]] inline double step(const Scalar& f, double theta, double slope) {
+  return std::visit([=](const auto& g) { return g.step(theta, slope); }, f);
+}
+[[nodiscard]] inline double gain(const Scalar& f, double theta, double slope, double lam) {
+  return std::visit([=](const auto& g) { return g.gain(theta, slope, lam); }, f);
+}
+[[nodiscard]] inline double slope_limit(const Scalar& f, double theta) {
+  return std::visit([=](const auto& g) { return g.slope_limit(theta); }, f);
+}
+[[nodiscard]] inline double inflection(const Scalar& f, double theta) {
+  return std::visit([=](const auto& g) { return g.inflection(theta); }, f);
+}
+[[nodiscard]] inline double fisher(const Scalar& f, double theta) {
+  return std::visit([=](const auto& g) { return g.fisher(theta); }, f);
+}
+[[nodiscard]] inline double estimate(const Scalar& f, double mean) {
+  return std::visit([=](const auto& g) { return g.estimate(mean); }, f);
+}
+template <class F>
+[[nodiscard]] bool is(const Scalar& f) {
+  return std::holds_alternative<F>(f);
+}
+
+}  // namespace linkarms
