@@ -26,42 +26,59 @@ class Clusters {
   [[nodiscard]] Index size(Index k) const { return static_cast<Index>(members(k).size()); }
 
  private:
-  std::vector<Index> labels_, members_, start_;
+  std::vector<Index> labels_, members_, start_{0};
 };
 
+/// The distance of each arm from the nearest one of another cluster; infinite where there is none.
+[[nodiscard]] std::vector<double> nearest_foreign(const Distances& dist, const Clusters& clusters);
+
 /// The partition of M arms into K clusters by single linkage, and what proves it.
-/// Invariant once made: every cluster has a spanning tree (`up`) whose edges are shorter than the shortest distance between
-/// two clusters, or the cut is ambiguous. After a sample of one arm only its own edges and its row can break that.
+/// Invariant once made: every cluster has a spanning tree (`up`) whose edges are shorter than the shortest
+/// distance between two clusters, or the cut is ambiguous. After a sample of one arm only its own edges and
+/// its row can break that.
 class Partition {
  public:
   Partition(Index n_arms, Index n_clusters);
 
   /// From scratch.
   void make(const Distances& dist);
-  /// After the distances of arm m have changed. Whether the clusters (or only the tree) were made again: false where all is as it was.
+  /// After the distances of arm m have changed. Whether the clusters (or only the tree) were made again;
+  /// false where they are as they were (then the cut is not ambiguous, whatever it was before).
   bool update(const Distances& dist, Index m);
 
   [[nodiscard]] bool made() const { return made_; }
   /// The cut goes through equal edges: no rule stops on it.
   [[nodiscard]] bool ambiguous() const { return ambiguous_; }
   [[nodiscard]] const Clusters& clusters() const { return clusters_; }
-  /// The labels before the last `update` that returned true.
-  [[nodiscard]] std::span<const Index> labels_before() const { return before_; }
+  /// The clusters before the last `update` that returned true, and their labels.
+  [[nodiscard]] const Clusters& clusters_before() const { return before_; }
+  [[nodiscard]] std::span<const Index> labels_before() const { return before_.labels(); }
   /// Arm m's parent in the spanning tree of its cluster; -1 for a root.
   [[nodiscard]] Index up(Index m) const { return up_[static_cast<std::size_t>(m)]; }
-  /// Lower bounds of each arm's distance from its nearest arm of another cluster.
+  /// Lower bounds of each arm's distance from its nearest arm of another cluster; made exact when they
+  /// matter.
   [[nodiscard]] View nearest() const { return near_; }
+  [[nodiscard]] std::size_t bytes() const;
 
  private:
-  friend struct PartitionAccess;  // tests
+  /// Whether every tree edge is shorter than every distance between two clusters; `limit` is the longest edge
+  /// with room for rounding.
+  bool certify(const Distances& dist, double limit);
+  void mark_dirty(Index m);
+  void relink(const Distances& dist);
+  void cut();
+  void lower_nearest(const Distances& dist);
+
   Index n_clusters_;
   bool made_ = false, ambiguous_ = false;
-  Clusters clusters_;
-  std::vector<Index> before_, up_;
-  std::vector<double> length_, near_;
-  SpanningTree tree_;
-  std::vector<Index> dirty_;  ///< arms whose distances have changed since the tree was made
-  bool too_dirty_ = false;
+  Clusters clusters_, before_;
+  std::vector<Index> up_;
+  std::vector<double> length_;  ///< of the edge to `up_`; 0 for roots
+  std::vector<double> near_;
+  SpanningTree tree_;         ///< as it was when the partition was last made or linked again
+  std::vector<Index> dirty_;  ///< arms whose distances have changed since then
+  bool too_dirty_ =
+      false;  ///< more arms than `dirty_` may hold have: the tree is made from scratch next time
 };
 
 }  // namespace linkarms

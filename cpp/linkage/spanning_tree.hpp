@@ -1,6 +1,11 @@
 // Minimum spanning trees: Prim's algorithm, repair after a few arms have moved, and the cut into clusters.
+//
+// Edges are ordered by length and then by the indices of their ends, so there is just one minimum spanning
+// tree, however it is found. Ties inside the tree do not matter; a tie at the cut leaves the partition
+// undefined: it is then ambiguous.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -9,16 +14,26 @@
 
 namespace linkarms {
 
-/// A spanning tree hung from a root. A parent comes before its children in `order`; the root has parent -1 and length 0.
+/// Whether the edge (i, j) comes before the edge (k, m) of the same length: the order that breaks every tie
+/// between edges.
+[[nodiscard]] inline bool precedes(Index i, Index j, Index k, Index m) {
+  const Index first = std::min(i, j), other = std::min(k, m);
+  return first < other || (first == other && std::max(i, j) < std::max(k, m));
+}
+
+/// A spanning tree hung from a root. A parent comes before its children in `order`; the root has parent -1
+/// and length 0.
 struct SpanningTree {
   std::vector<Index> order, parent;
   std::vector<double> length;
 };
 
-/// Prim's algorithm from arm 0; of edges of the same length the one with the smaller indices, so there is just one answer.
+/// Prim's algorithm from arm 0; of edges of the same length the one with the smaller indices.
 [[nodiscard]] SpanningTree minimum_spanning_tree(const Distances& dist);
 
 /// Bring a minimum spanning tree up to date after the distances of the arms in `dirty` have changed.
+/// Distances between other arms must be as they were. The tree becomes the one that Prim's algorithm finds,
+/// though its root may be another.
 void respan(const Distances& dist, std::span<const Index> dirty, SpanningTree& tree);
 
 /// What remains of a tree without its K - 1 longest edges.

@@ -1,18 +1,11 @@
 // A pair of pairs: two arms of one cluster against two arms of different clusters.
 #pragma once
 
-#include <algorithm>
 #include <utility>
 
 #include "math/matrix.hpp"
 
 namespace linkarms {
-
-/// Whether the edge (i, j) comes before the edge (k, m) of the same length: the order that breaks every tie between edges.
-[[nodiscard]] inline bool precedes(Index i, Index j, Index k, Index m) {
-  const Index first = std::min(i, j), other = std::min(k, m);
-  return first < other || (first == other && std::max(i, j) < std::max(k, m));
-}
 
 /// The intra pair (u, v), of one cluster, and the inter pair (a, b), of two; they share at most one arm.
 /// No witness: u is negative.
@@ -22,7 +15,8 @@ struct Witness {
   [[nodiscard]] bool exists() const { return u >= 0; }
   /// Whether the two pairs share an arm. Only for a witness that has been oriented.
   [[nodiscard]] bool shared() const { return u == a; }
-  /// The same pairs with the shared arm, if there is one, first in both. Every pair problem is posed in this order.
+  /// The same pairs with the shared arm, if there is one, first in both. Every pair problem is posed in this
+  /// order.
   [[nodiscard]] Witness oriented() const {
     Witness w = *this;
     if (w.v == w.a || w.v == w.b) std::swap(w.u, w.v);

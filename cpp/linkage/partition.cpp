@@ -1,0 +1,159 @@
+#include "linkage/partition.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <numeric>
+
+namespace linkarms {
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+/// If more than one of so many arms have been sampled since the spanning tree was made, it is made from
+/// scratch.
+constexpr Index share = 16;
+/// The same for so few arms, however many were sampled.
+constexpr Index few = 64;
+
+/// The distance of arm a from the nearest one of another cluster.
+double nearest_of(const Distances& dist, std::span<const Index> labels, Index a) {
+  const View row = dist.row(a);
+  double nearest = inf;
+  for (std::size_t b = 0; b < labels.size(); ++b) {
+    if (labels[b] != labels[a] && row[b] < nearest) nearest = row[b];
+  }
+  return nearest;
+}
+
+}  // namespace
+
+Clusters::Clusters(std::vector<Index> labels, Index n_clusters)
+    : labels_(std::move(labels)), members_(labels_.size()), start_(n_clusters + 1, 0) {
+  for (const Index k : labels_) {
+    assert(0 <= k && k < n_clusters);
+    ++start_[k + 1];
+  }
+  std::partial_sum(start_.begin(), start_.end(), start_.begin());
+  std::vector<Index> next(start_.begin(), start_.end() - 1);
+  for (Index m = 0; m < n_arms(); ++m) members_[next[label(m)]++] = m;
+}
+
+std::span<const Index> Clusters::members(Index k) const {
+  return std::span(members_).subspan(start_[k], start_[k + 1] - start_[k]);
+}
+
+std::vector<double> nearest_foreign(const Distances& dist, const Clusters& clusters) {
+  std::vector<double> nearest(clusters.n_arms());
+  for (Index a = 0; a < clusters.n_arms(); ++a) nearest[a] = nearest_of(dist, clusters.labels(), a);
+  return nearest;
+}
+
+Partition::Partition(Index n_arms, Index n_clusters)
+    : n_clusters_(n_clusters), up_(n_arms, -1), length_(n_arms, 0.0), near_(n_arms, 0.0) {
+  assert(1 <= n_clusters && n_clusters <= n_arms);
+}
+
+std::size_t Partition::bytes() const {
+  // three vectors of lengths and nine of indices, none longer than M + 1
+  return (up_.size() + 1) * (3 * sizeof(double) + 9 * sizeof(Index));
+}
+
+void Partition::make(const Distances& dist) {
+  tree_ = minimum_spanning_tree(dist);
+  cut();
+  near_ = nearest_foreign(dist, clusters_);
+  made_ = true;
+}
+
+// Cut the spanning tree, which is up to date, into clusters.
+void Partition::cut() {
+  Cut cut = cut_tree(tree_, n_clusters_);
+  clusters_ = Clusters(std::move(cut.labels), n_clusters_);
+  up_ = std::move(cut.up);
+  ambiguous_ = cut.ambiguous;
+  for (std::size_t m = 0; m < up_.size(); ++m) length_[m] = up_[m] >= 0 ? tree_.length[m] : 0.0;
+  dirty_.clear();
+  too_dirty_ = false;
+}
+
+bool Partition::update(const Distances& dist, Index m) {
+  assert(made_);
+  const std::span<const Index> labels = clusters_.labels();
+  const View row = dist.row(m);
+  const Index n = clusters_.n_arms(), own = labels[m];
+  double longest = 0.0, shortest = inf, nearest = inf;
+  near_[m] = inf;
+  for (Index j = 0; j < n; ++j) {
+    if (up_[j] == m || (j == m && up_[m] >= 0)) length_[j] = dist(j, up_[j]);
+    longest = std::max(longest, length_[j]);
+    if (labels[j] != own) {
+      nearest = std::min(nearest, row[j]);
+      near_[j] = std::min(near_[j], row[j]);
+    }
+    shortest = std::min(shortest, near_[j]);
+  }
+  near_[m] = nearest;
+  shortest = std::min(shortest, nearest);
+  if (n > few) mark_dirty(m);
+  const double limit = longest * (1.0 + 2.0 * tie);
+  ambiguous_ = false;
+  if (limit < shortest || certify(dist, limit)) return false;
+  relink(dist);
+  return true;
+}
+
+// The bounds may have become too low: those that matter are made exact.
+bool Partition::certify(const Distances& dist, double limit) {
+  for (Index a = 0; a < clusters_.n_arms(); ++a) {
+    if (near_[a] > limit) continue;
+    near_[a] = nearest_of(dist, clusters_.labels(), a);
+    if (near_[a] <= limit) return false;
+  }
+  return true;
+}
+
+void Partition::mark_dirty(Index m) {
+  if (too_dirty_ || std::ranges::find(dirty_, m) != dirty_.end()) return;
+  if (static_cast<Index>(dirty_.size()) == clusters_.n_arms() / share) {
+    too_dirty_ = true;
+  } else {
+    dirty_.push_back(m);
+  }
+}
+
+void Partition::relink(const Distances& dist) {
+  if (clusters_.n_arms() > few && !too_dirty_) {
+    respan(dist, dirty_, tree_);
+  } else {
+    tree_ = minimum_spanning_tree(dist);
+  }
+  before_ = std::move(clusters_);
+  cut();
+  lower_nearest(dist);
+}
+
+// After a change of clusters: arms that were together and no longer are may be near each other. Bounds of
+// arms that have come together stay too low until they are looked at.
+void Partition::lower_nearest(const Distances& dist) {
+  std::vector<Index> size(n_clusters_);
+  for (Index k = 0; k < n_clusters_; ++k) {
+    const auto members = before_.members(k);
+    if (std::ranges::all_of(members, [&](Index m) { return clusters_.together(m, members.front()); }))
+      continue;
+    std::ranges::fill(size, 0);
+    for (const Index m : members) ++size[clusters_.label(m)];
+    // the largest part is not looked at from its own side
+    const Index main = static_cast<Index>(std::ranges::max_element(size) - size.begin());
+    for (const Index y : members) {
+      if (clusters_.label(y) == main) continue;
+      for (const Index z : members) {
+        if (clusters_.together(y, z)) continue;
+        near_[y] = std::min(near_[y], dist(y, z));
+        near_[z] = std::min(near_[z], dist(y, z));
+      }
+    }
+  }
+}
+
+}  // namespace linkarms

@@ -1,0 +1,71 @@
+#include "linkage/spanning_tree.hpp"
+
+#include <limits>
+#include <numeric>
+
+namespace linkarms {
+
+namespace {
+constexpr double inf = std::numeric_limits<double>::infinity();
+}
+
+SpanningTree minimum_spanning_tree(const Distances& dist) {
+  const Index n = dist.size();
+  SpanningTree tree{std::vector<Index>(n), std::vector<Index>(n, 0), std::vector<double>(n)};
+  auto& [order, parent, length] = tree;
+  if (n == 0) return tree;
+  std::ranges::copy(dist.row(0), length.begin());
+  order[0] = 0, parent[0] = -1, length[0] = 0.0;
+  std::vector<Index> rest(n - 1);  // arms that are not in the tree yet, in any order
+  std::iota(rest.begin(), rest.end(), 1);
+  Index last = 0;
+  for (Index step = 1; step < n; ++step) {
+    const View row = dist.row(last);
+    std::size_t best = 0;
+    double shortest = inf;
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      const Index m = rest[i];
+      if (row[m] < length[m] || (row[m] == length[m] && precedes(last, m, parent[m], m))) {
+        length[m] = row[m], parent[m] = last;
+      }
+      if (length[m] < shortest ||
+          (length[m] == shortest && precedes(m, parent[m], rest[best], parent[rest[best]]))) {
+        best = i, shortest = length[m];
+      }
+    }
+    last = rest[best];
+    rest[best] = rest.back();
+    rest.pop_back();
+    order[step] = last;
+  }
+  return tree;
+}
+
+Cut cut_tree(const SpanningTree& tree, Index n_clusters) {
+  const auto& [order, parent, length] = tree;
+  const Index n = static_cast<Index>(order.size());
+  Cut cut{.labels = std::vector<Index>(n), .up = parent, .removed = inf};
+  // the K - 1 longest edges, each named by its lower end
+  std::vector<Index> edges(order.begin() + 1, order.end());
+  const auto end = edges.begin() + (n_clusters - 1);
+  std::ranges::nth_element(edges, end, [&](Index i, Index j) {
+    return length[i] > length[j] || (length[i] == length[j] && precedes(j, parent[j], i, parent[i]));
+  });
+  for (auto edge = edges.begin(); edge != end; ++edge) {
+    cut.up[*edge] = -1;
+    cut.removed = std::min(cut.removed, length[*edge]);
+  }
+  for (auto edge = end; edge != edges.end(); ++edge) cut.kept = std::max(cut.kept, length[*edge]);
+  cut.ambiguous = n_clusters > 1 && cut.kept >= 0.0 && cut.removed <= cut.kept * (1.0 + tie);
+  // the root of each arm, from the top down, then names in order of first appearance
+  std::vector<Index> root(n), name(n, -1);
+  for (const Index m : order) root[m] = cut.up[m] < 0 ? m : root[cut.up[m]];
+  Index used = 0;
+  for (Index m = 0; m < n; ++m) {
+    if (name[root[m]] < 0) name[root[m]] = used++;
+    cut.labels[m] = name[root[m]];
+  }
+  return cut;
+}
+
+}  // namespace linkarms
