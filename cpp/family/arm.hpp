@@ -11,6 +11,9 @@ namespace linkarms {
 
 /// A known covariance that is not a multiple of the identity, with what the formulas need of it.
 struct FullCovariance {
+  /// Throws std::invalid_argument unless the matrix is symmetric and positive definite.
+  explicit FullCovariance(Matrix matrix);
+
   Matrix covariance, precision;
   double largest_precision;  ///< largest eigenvalue of the inverse
   double largest_variance;   ///< largest eigenvalue
@@ -28,6 +31,8 @@ class Arm {
   explicit Arm(FullCovariance covariance);
   explicit Arm(Categories categories);
 
+  /// Number of entries of a parameter, d.
+  [[nodiscard]] Index dimension() const;
   [[nodiscard]] bool has_coordinates() const { return std::holds_alternative<Coordinates>(kind_); }
   [[nodiscard]] bool has_covariance() const { return std::holds_alternative<FullCovariance>(kind_); }
   [[nodiscard]] bool is_categorical() const { return std::holds_alternative<Categories>(kind_); }
@@ -49,8 +54,8 @@ class Arm {
   void estimate(View mean, const Matrix& box, MutView theta) const;
   /// How far from theta a parameter can be whose divergence is at most level; an upper bound.
   [[nodiscard]] double reach(View theta, double level) const;
-  /// Log evidence of n samples with this mean against lam: the centred mixture that weighs c samples (section 5);
-  /// NaN where a family has none.
+  /// Log evidence of n samples with this mean against lam: the centred mixture that weighs c samples (section
+  /// 5); NaN where a family has none.
   [[nodiscard]] double log_evidence(double n, View mean, View lam, double c) const;
   /// The price R of a fixed prior, for families without a centred mixture; rounded up. 0 without samples.
   [[nodiscard]] double regret(double n, View theta) const;
@@ -60,5 +65,8 @@ class Arm {
   std::variant<Coordinates, FullCovariance, Categories> kind_;
   bool isotropic_ = false;
 };
+
+/// A Gaussian arm with this covariance: independent coordinates where it is a multiple of the identity.
+[[nodiscard]] Arm gaussian_arm(Matrix covariance);
 
 }  // namespace linkarms

@@ -8,7 +8,8 @@
 
 namespace linkarms {
 
-/// What universal inference keeps of one arm's samples (section 5 of math.md); all zero before the first sample.
+/// What universal inference keeps of one arm's samples (section 5 of math.md); all zero before the first
+/// sample.
 struct Moments {
   double predicted = 0.0;       ///< samples predicted from those before them
   double squares = 0.0;         ///< their squares about their mean
@@ -39,16 +40,24 @@ class Samples {
   [[nodiscard]] const Matrix& means() const { return means_; }
   [[nodiscard]] const Matrix& estimates() const { return estimates_; }
   [[nodiscard]] const Moments& moments(Index m) const { return moments_[static_cast<std::size_t>(m)]; }
-  /// One over arm m's variance as far as its samples tell, for choosing arms only; 1 where it is known or shared.
+  /// One over arm m's variance as far as its samples tell, for choosing arms only; 1 where it is known or
+  /// shared.
   [[nodiscard]] double precision(Index m) const { return precision_[static_cast<std::size_t>(m)]; }
 
  private:
-  void update(Index m);
+  /// Predict a sample of arm m from those before it, and take it into the arm's moments. A sample is
+  /// predicted as soon as the ones before it allow (an arm's third, or its second where arms share one
+  /// variance and any has repeated); whether it is, is known before it is drawn.
+  void predict(Index m, View sample);
+  /// The variance is taken two standard deviations of its logarithm above its estimate: an arm whose first
+  /// samples happen to agree must not pass for a certain one.
+  [[nodiscard]] double find_precision(Index m) const;
 
   const Model* model_;
   Matrix box_;
   std::vector<Index> counts_;
   Matrix means_, estimates_;
+  Matrix scratch_;                ///< the mean and the estimate that a sample is about to give
   std::vector<Moments> moments_;  ///< empty where variances are known
   std::vector<double> precision_;
   long long total_ = 0;

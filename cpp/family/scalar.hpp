@@ -2,12 +2,13 @@
 //
 // theta is the estimate, lam the value tested. Every family has
 //   kl(theta, lam)         KL divergence of one sample; infinite where lam is outside the domain
-//   step(theta, slope)     argmin over lam of KL(theta, lam) - slope lam (before the inflection); increasing in slope
-//   gain(theta, slope, lam) derivative of step in the slope, 1 / KL''(lam): it only steers Newton's method
-//   slope_limit(theta)     the slope at which step becomes infinite (inf: never)
-//   inflection(theta)      where KL(theta, .) stops being convex (inf: nowhere)
-//   fisher(theta)          Fisher information of one sample
-//   estimate(mean)         maximum likelihood estimate from the mean of the sufficient statistics
+//   step(theta, slope)     argmin over lam of KL(theta, lam) - slope lam (before the inflection); increasing
+//   in slope gain(theta, slope, lam) derivative of step in the slope, 1 / KL''(lam): it only steers Newton's
+//   method slope_limit(theta)     the slope at which step becomes infinite (inf: never) inflection(theta)
+//   where KL(theta, .) stops being convex (inf: nowhere) fisher(theta)          Fisher information of one
+//   sample estimate(mean)         maximum likelihood estimate from the mean of the sufficient statistics
+//   log_evidence(n, mean, lam, c)  log evidence of n >= 1 samples against lam (section 5 of math.md); NaN
+//   where there is none domain                 where the parameter may lie
 #pragma once
 
 #include <variant>
@@ -42,6 +43,14 @@ using Scalar = std::variant<Gaussian, GammaRate, GammaMean, Bernoulli, Poisson, 
 }
 [[nodiscard]] inline double estimate(const Scalar& f, double mean) {
   return std::visit([=](const auto& g) { return g.estimate(mean); }, f);
+}
+/// 0 without samples, whatever the family.
+[[nodiscard]] inline double log_evidence(const Scalar& f, double n, double mean, double lam, double c) {
+  if (n <= 0.0) return 0.0;
+  return std::visit([=](const auto& g) { return g.log_evidence(n, mean, lam, c); }, f);
+}
+[[nodiscard]] inline Domain domain(const Scalar& f) {
+  return std::visit([](const auto& g) -> Domain { return g.domain; }, f);
 }
 template <class F>
 [[nodiscard]] bool is(const Scalar& f) {

@@ -4,13 +4,12 @@
 #include <cmath>
 #include <memory>
 
+#include "family/domain.hpp"
+
 namespace linkarms {
 
-/// Where a parameter may lie, as far as a prior needs to know.
-enum class Domain { line, half_line, unit };
-
-/// The functions of a user's own family; see family/scalar.hpp for what each one is. They may throw, and what they throw
-/// reaches the caller. They are called from any thread, but never from two at once for one run.
+/// The functions of a user's own family; see family/scalar.hpp for what each one is. They may throw, and what
+/// they throw reaches the caller. They are called from any thread, but never from two at once for one run.
 class UserFunctions {
  public:
   virtual ~UserFunctions() = default;
@@ -38,6 +37,8 @@ struct UserFamily {
   [[nodiscard]] double inflection(double theta) const { return functions->inflection(theta); }
   [[nodiscard]] double fisher(double theta) const { return functions->fisher(theta); }
   [[nodiscard]] double estimate(double mean) const { return functions->estimate(mean); }
+  /// No prior is known to be conjugate: the family has no centred mixture.
+  [[nodiscard]] double log_evidence(double, double, double, double) const { return nan; }
 };
 
 }  // namespace linkarms
