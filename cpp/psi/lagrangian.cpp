@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "math/constants.hpp"
 
 namespace linkarms {
 
@@ -67,7 +68,8 @@ void Lagrangian::solve_factored(std::vector<double>& x) const {
   }
 }
 
-void Lagrangian::add_edge(std::vector<double>& x, Index i, Index j, double scale, const std::vector<double>& at) const {
+void Lagrangian::add_edge(std::vector<double>& x, Index i, Index j, double scale,
+                          const std::vector<double>& at) const {
   const Index width = split_->rows * split_->cols;
   for (Index k = 0; k < width; ++k) {
     const double change = scale * (at[i * width + k] - at[j * width + k]);
@@ -87,7 +89,7 @@ double Lagrangian::square(Index i, Index j) const {
 }
 
 double Lagrangian::evaluate(View mu) {
-  if (!factor(mu)) return -std::numeric_limits<double>::infinity();
+  if (!factor(mu)) return -inf;
   std::ranges::fill(shift_, 0.0);
   double total = 0.0;
   for (std::size_t i = 0; i < mu.size(); ++i) {
@@ -105,7 +107,8 @@ double Lagrangian::evaluate(View mu) {
     for (Index j = 0; j < e; ++j)
       for (Index k = 0; k < e; ++k)
         for (Index c = 0; c < r; ++c)
-          value += 0.5 * shift_[(i * e + j) * r + c] * split_->precision[(i * e + j) * e + k] * shift_[(i * e + k) * r + c];
+          value += 0.5 * shift_[(i * e + j) * r + c] * split_->precision[(i * e + j) * e + k] *
+                   shift_[(i * e + k) * r + c];
   const double inter = inter_square();
   for (std::size_t i = 0; i < mu.size(); ++i) {
     lack_[i] = 0.5 * (inter - square(split_->u[i], split_->v[i]));
@@ -178,8 +181,10 @@ Matrix Lagrangian::curvature(std::span<const Index> free, double tau) const {
       double total = 0.0;
       for (std::size_t k = 0; k < lambda_.size(); ++k) total += moved[i][k] * solved[j][k];
       if (tau > 0.0) {
-        const Index u = split_->u[free[i]], v = split_->v[free[i]], x = split_->u[free[j]], y = split_->v[free[j]];
-        total += tau * (inter + edge_block(u, v, x, y, true) - edge_block(u, v, a, b, true) - edge_block(a, b, x, y, true));
+        const Index u = split_->u[free[i]], v = split_->v[free[i]], x = split_->u[free[j]],
+                    y = split_->v[free[j]];
+        total += tau * (inter + edge_block(u, v, x, y, true) - edge_block(u, v, a, b, true) -
+                        edge_block(a, b, x, y, true));
       }
       hessian(i, j) = hessian(j, i) = total;
     }

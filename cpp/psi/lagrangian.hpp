@@ -8,12 +8,14 @@
 
 namespace linkarms {
 
-/// D(mu) at one mu. Invariant: factor, lambda and lack belong to the mu of the last `evaluate` that did not return -infinity.
+/// D(mu) at one mu. Invariant: factor, lambda and lack belong to the mu of the last `evaluate` that did not
+/// return -infinity.
 class Lagrangian {
  public:
   explicit Lagrangian(const SplitArms& split);
 
-  /// D(mu) = 1/2 shift' W shift + sum_i mu_i lack_i (near the solution nothing cancels); -infinity where A(mu) is not positive definite.
+  /// D(mu) = 1/2 shift' W shift + sum_i mu_i lack_i (near the solution nothing cancels); -infinity where
+  /// A(mu) is not positive definite.
   double evaluate(View mu);
   /// lambda(mu).
   [[nodiscard]] const std::vector<double>& lambda() const { return lambda_; }
@@ -27,7 +29,8 @@ class Lagrangian {
 
   /// Gradient of D + tau log det A: lack_i - tau tr(A^-1 Q_i).
   void slope(double tau, MutView out) const;
-  /// Minus the Hessian in the multipliers `free`: (Q_i lambda)' A^-1 (Q_j lambda) + tau tr(A^-1 Q_i A^-1 Q_j).
+  /// Minus the Hessian in the multipliers `free`: (Q_i lambda)' A^-1 (Q_j lambda) + tau tr(A^-1 Q_i A^-1
+  /// Q_j).
   [[nodiscard]] Matrix curvature(std::span<const Index> free, double tau) const;
 
  private:
@@ -43,7 +46,8 @@ class Lagrangian {
   std::vector<double> shift_, lambda_, lack_;
 };
 
-/// step becomes (hessian's leading block of that size)^-1 step; directions in which rounding leaves no curvature get a little.
+/// step becomes (hessian's leading block of that size)^-1 step; directions in which rounding leaves no
+/// curvature get a little.
 void newton_step(const Matrix& hessian, MutView step);
 
 }  // namespace linkarms

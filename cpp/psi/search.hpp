@@ -1,7 +1,9 @@
-// psi at changing weights: the smallest bottleneck over all clusters and inter pairs (section 2.2 of math.md), found incrementally.
+// psi at changing weights: the smallest bottleneck over all clusters and inter pairs (section 2.2 of
+// math.md), found incrementally.
 //
-// psi = min over clusters k and inter pairs (a,b) of V_k(a,b); ties go to the smallest (a, b, k). What a search remembers says where to
-// begin and what need not be looked at; whatever it holds, the answer is the same.
+// psi = min over clusters k and inter pairs (a,b) of V_k(a,b); ties go to the smallest (a, b, k). What a
+// search remembers says where to begin and what need not be looked at; whatever it holds, the answer is the
+// same.
 #pragma once
 
 #include <memory>
@@ -12,20 +14,23 @@
 
 namespace linkarms {
 
-/// The answer of a search: psi, infinite where there is no alternative, and the pair of pairs that it belongs to.
+/// The answer of a search: psi, infinite where there is no alternative, and the pair of pairs that it belongs
+/// to.
 struct PsiAnswer {
   double value = 0.0;
   Witness witness;  ///< as found: u < v, a < b
 };
 
-/// A search for psi that remembers. One for the weights of the samples, another for any other weights (EBC's own, those of pending pulls).
+/// A search for psi that remembers. One for the weights of the samples, another for any other weights (EBC's
+/// own, those of pending pulls).
 class Search {
  public:
   virtual ~Search() = default;
 
-  /// psi at `weights` (of which some may be zero) for the estimates `theta`, and its minimiser: the rows of the witness in `lam` (which
-  /// must hold the estimates) become lambda*, their entries of `kl` its divergences.
-  /// `moved`: the arm whose weight, estimate and distances have changed since the last call; none if those of others may have.
+  /// psi at `weights` (of which some may be zero) for the estimates `theta`, and its minimiser: the rows of
+  /// the witness in `lam` (which must hold the estimates) become lambda*, their entries of `kl` its
+  /// divergences. `moved`: the arm whose weight, estimate and distances have changed since the last call;
+  /// none if those of others may have.
   virtual PsiAnswer at(const Matrix& theta, const Distances& dist, const Partition& partition, View weights,
                        std::optional<Index> moved, Matrix& lam, MutView kl) = 0;
   /// The clusters are no longer those of the last call; `Partition::labels_before` were.
@@ -43,7 +48,7 @@ class Search {
 [[nodiscard]] std::unique_ptr<Search> make_search(const Model& model, Index n_clusters);
 
 /// psi with nothing known beforehand. `lam` and `kl` are filled whole.
-PsiAnswer psi_from_scratch(const Model& model, const Matrix& theta, const Distances& dist, const Clusters& clusters, View weights,
-                           Matrix& lam, MutView kl);
+PsiAnswer psi_from_scratch(const Model& model, const Matrix& theta, const Distances& dist,
+                           const Clusters& clusters, View weights, Matrix& lam, MutView kl);
 
 }  // namespace linkarms

@@ -1,33 +1,32 @@
 #include "psi/split_bounds.hpp"
 
 #include <algorithm>
-#include <limits>
 
+#include "math/constants.hpp"
 #include "pair/isotropic.hpp"
 #include "pair/witness.hpp"
 
 namespace linkarms {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// Smallest edge of a maximum spanning tree of `arms` under the bounds against (a, b), or `level` if that is less: Prim's algorithm.
-double smallest_edge(const Distances& dist, View spread, std::span<const Index> arms, Index a, Index b, double level,
-                     std::vector<double>& weight) {
+/// Smallest edge of a maximum spanning tree of `arms` under the bounds against (a, b), or `level` if that is
+/// less: Prim's algorithm.
+double smallest_edge(const Distances& dist, View spread, std::span<const Index> arms, Index a, Index b,
+                     double level, std::vector<double>& weight) {
   double smallest = level;
   weight.assign(arms.size(), -1.0);
   std::size_t last = 0;
-  weight[0] = infinity;  // joined
+  weight[0] = inf;  // joined
   for (std::size_t step = 1; step < arms.size(); ++step) {
     std::size_t best = arms.size();
     for (std::size_t j = 0; j < arms.size(); ++j) {
-      if (weight[j] == infinity) continue;
+      if (weight[j] == inf) continue;
       const Witness w = Witness{arms[last], arms[j], a, b}.oriented();
       weight[j] = std::max(weight[j], isotropic_bound(dist, spread, w));
       if (best == arms.size() || weight[j] > weight[best]) best = j;
     }
     smallest = std::min(smallest, weight[best]);
-    weight[best] = infinity;
+    weight[best] = inf;
     last = best;
   }
   return smallest;
@@ -43,16 +42,18 @@ SplitArms pick(const SplitArms& all, const Witness& w) {
   const Index width = all.rows * all.cols, square = all.rows * all.rows;
   for (Index m : arms) {
     some.theta.insert(some.theta.end(), all.theta.begin() + m * width, all.theta.begin() + (m + 1) * width);
-    some.precision.insert(some.precision.end(), all.precision.begin() + m * square, all.precision.begin() + (m + 1) * square);
+    some.precision.insert(some.precision.end(), all.precision.begin() + m * square,
+                          all.precision.begin() + (m + 1) * square);
   }
   return some;
 }
 
 }  // namespace
 
-void split_bounds(const Distances& dist, View spread, const Clusters& clusters, double level, MutView bounds) {
+void split_bounds(const Distances& dist, View spread, const Clusters& clusters, double level,
+                  MutView bounds) {
   const auto n = static_cast<std::size_t>(clusters.n_arms());
-  std::ranges::fill(bounds, infinity);
+  std::ranges::fill(bounds, inf);
   std::vector<double> weight;
   for (Index k = 0; k < clusters.n_clusters(); ++k) {
     if (clusters.size(k) < 2) continue;
@@ -65,10 +66,11 @@ void split_bounds(const Distances& dist, View spread, const Clusters& clusters, 
   }
 }
 
-void pair_values(const SplitArms& all, std::span<const Index> cluster, Index a, Index b, double level, MutView values) {
+void pair_values(const SplitArms& all, std::span<const Index> cluster, Index a, Index b, double level,
+                 MutView values) {
   const std::size_t n = cluster.size();
   for (std::size_t i = 0; i < n; ++i) {
-    values[i * n + i] = infinity;
+    values[i * n + i] = inf;
     for (std::size_t j = 0; j < i; ++j) {
       const SplitArms some = pick(all, Witness{cluster[i], cluster[j], a, b}.oriented());
       values[i * n + j] = values[j * n + i] = std::min(ascend(some, {0.0}, level).value, level);

@@ -1,16 +1,16 @@
 #include "psi/split_dual.hpp"
 
 #include <cmath>
-#include <limits>
 #include <utility>
 
+#include "math/constants.hpp"
 #include "psi/lagrangian.hpp"
 
 namespace linkarms {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-/// A pair is long enough where its square lacks less than this share of that of the inter pair; looser on the way along tau.
+/// A pair is long enough where its square lacks less than this share of that of the inter pair; looser on the
+/// way along tau.
 constexpr double slack = 1e-13, loose = 1e-6;
 /// Most steps of one climb, most halvings of one step, how often tau is divided by ten.
 constexpr int turns = 200, halvings = 60, phases = 9;
@@ -43,16 +43,21 @@ Free choose_free(View mu, View slope, double tolerance) {
 class Climber {
  public:
   Climber(const SplitArms& split, std::vector<double> mu)
-      : split_(split), here_(split), there_(split), mu_(std::move(mu)), slope_(mu_.size()), trial_(mu_.size()) {}
+      : split_(split),
+        here_(split),
+        there_(split),
+        mu_(std::move(mu)),
+        slope_(mu_.size()),
+        trial_(mu_.size()) {}
 
   /// Newton's method on the multipliers that are not zero. Leaves D(mu), not the sum, in value().
   AscentEnd climb(double level, double tau, double tolerance) {
     value_ = here_.evaluate(mu_);
-    for (int i = 0; i < halvings && !(value_ > -infinity); ++i) {
+    for (int i = 0; i < halvings && !(value_ > -inf); ++i) {
       scale_mu(0.5);
       value_ = here_.evaluate(mu_);
     }
-    if (!(value_ > -infinity)) {  // not even the covariances are definite but for rounding
+    if (!(value_ > -inf)) {  // not even the covariances are definite but for rounding
       scale_mu(0.0);
       value_ = 0.0;
       lambda_ = split_.theta;
@@ -71,7 +76,7 @@ class Climber {
       const Free free = choose_free(mu_, slope_, tolerance * here_.inter_square() + 1e-300);
       if (free.done) return AscentEnd::solved;
       const auto [top, shortened] = step(free, tau, height);
-      if (top == -infinity) return AscentEnd::edge;
+      if (top == -inf) return AscentEnd::edge;
       crawl = top - height <= 1e-14 * std::abs(height) && shortened ? crawl + 1 : 0;
       if (crawl > 3) return AscentEnd::edge;
     }
@@ -86,12 +91,14 @@ class Climber {
   [[nodiscard]] const std::vector<double>& lambda() const { return lambda_; }
 
  private:
-  /// One Newton step, shortened until it climbs. Returns the new height, -infinity if there is none, and whether it was shortened.
+  /// One Newton step, shortened until it climbs. Returns the new height, -infinity if there is none, and
+  /// whether it was shortened.
   std::pair<double, bool> step(const Free& free, double tau, double height) {
     std::size_t count = free.which.size();
     const Matrix hessian = here_.curvature(free.which, tau);
     std::vector<double> move = newton(hessian, free, count);
-    if (free.new_one && count > 1 && move.back() <= 0.0) move = newton(hessian, free, --count);  // it waits until the others settle
+    if (free.new_one && count > 1 && move.back() <= 0.0)
+      move = newton(hessian, free, --count);  // it waits until the others settle
     // As far as the first multiplier that becomes zero.
     double most = 1.0;
     Index stop = -1;
@@ -114,7 +121,7 @@ class Climber {
       if (stop >= 0 && t == most) trial_[stop] = 0.0;
       const double found = there_.evaluate(trial_);
       double top = found;
-      if (tau > 0.0 && found > -infinity) top += tau * there_.log_det();
+      if (tau > 0.0 && found > -inf) top += tau * there_.log_det();
       if (top >= height + 1e-4 * gain - 1e-15 * std::abs(height)) {
         value_ = found;
         std::swap(mu_, trial_);
@@ -123,7 +130,7 @@ class Climber {
         return {top, t < most};
       }
     }
-    return {-infinity, true};
+    return {-inf, true};
   }
 
   [[nodiscard]] std::vector<double> newton(const Matrix& hessian, const Free& free, std::size_t count) const {
