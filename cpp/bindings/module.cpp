@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The native core of linkarms: the mathematics that runs after every sample.";
   nb::module_ testing = m.def_submodule("testing", "What only tests call.");
   linkarms::bindings::bind_families(m, testing);
+  linkarms::bindings::bind_formulas(testing);
   linkarms::bindings::bind_linkage(m, testing);
   linkarms::bindings::bind_pairs(m, testing);
   linkarms::bindings::bind_psi(m, testing);

@@ -6,6 +6,7 @@
 namespace linkarms::bindings {
 
 void bind_families(nanobind::module_& m, nanobind::module_& testing);
+void bind_formulas(nanobind::module_& testing);
 void bind_linkage(nanobind::module_& m, nanobind::module_& testing);
 void bind_pairs(nanobind::module_& m, nanobind::module_& testing);
 void bind_psi(nanobind::module_& m, nanobind::module_& testing);
