@@ -1,0 +1,128 @@
+"""The engine behind the recordings: all that a replay asks of it, so that another engine needs only another file like this one."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from tests.recorded import Spec
+from tests.recorded.geometric import Geometric
+
+from linkarms._samples import sufficient_statistics
+from linkarms.engine import Engine
+from linkarms.families import ArmFamilies, from_dict
+from linkarms.sampling import sampling_from_dict
+from linkarms.sampling._atboc_kernel import HEAD
+from linkarms.state import EVIDENCE, KL, PRECISION, W_SUM, WEIGHTS
+from linkarms.stopping import stopping_from_dict
+
+__all__ = ["Run", "families_of"]
+
+
+def families_of(spec: Spec) -> ArmFamilies:
+    """The families of the arms."""
+    custom = {Geometric.name: Geometric()}
+    if isinstance(spec.family, list):
+        each = [from_dict(f, custom) for f in spec.family]
+    else:
+        each = [from_dict(spec.family, custom)] * spec.n_arms
+    return ArmFamilies(each, spec.n_features)
+
+
+class Run:
+    """A run from its description: arms are indices, pulls are pending from `pend` until they are observed."""
+
+    def __init__(self, spec: Spec) -> None:
+        sampling, stopping = sampling_from_dict(spec.sampling), stopping_from_dict(spec.stopping)
+        assert sampling is not None
+        assert stopping is not None
+        self.spec, self.families = spec, families_of(spec)
+        rng = np.random.default_rng(spec.seed)
+        self._engine = Engine(self.families, spec.n_clusters, sampling, stopping, spec.delta, rng)
+
+    def choose(self) -> int:
+        """The next arm."""
+        return self._engine.choose()
+
+    def pend(self, arm: int) -> None:
+        """A pull of the arm is under way."""
+        self._engine.state.pending[arm] += 1
+
+    def observe(self, arm: int, value: NDArray[np.float64]) -> None:
+        """Take in one sample, shape (d,)."""
+        (statistic,) = sufficient_statistics(self.families, [arm], value[None])
+        self._engine.observe(arm, statistic)
+        pending = self._engine.state.pending
+        pending[arm] = max(pending[arm] - 1, 0)
+
+    @property
+    def t(self) -> int:
+        """Samples told."""
+        return int(self._engine.state.counts.sum())
+
+    @property
+    def ready(self) -> bool:
+        """Every arm has a sample."""
+        return self._engine.ready
+
+    @property
+    def psi(self) -> float:
+        """psi of the estimates at `weights`."""
+        return float(self._engine.state.values[EVIDENCE])
+
+    @property
+    def kl(self) -> NDArray[np.float64]:
+        """KL of each arm in the nearest alternative at `weights`."""
+        return self._engine.state.vectors[KL].copy()
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The weights at which psi is taken: pulls, or what the anytime rule makes of them."""
+        return self._engine.state.vectors[WEIGHTS].copy()
+
+    @property
+    def choice_weights(self) -> NDArray[np.float64]:
+        """The same with pending pulls counted as pulls, by which EBC-H chooses."""
+        state, plan = self._engine.state, self._engine.plan
+        c = plan.grid[state.blocker[0]] if len(plan.grid) else 0.0
+        n = state.counts + state.pending
+        return n / (n + c) * n * state.vectors[PRECISION]
+
+    @property
+    def pulls(self) -> NDArray[np.int64]:
+        """Samples told and pulls under way."""
+        return self._engine.state.counts + self._engine.state.pending
+
+    @property
+    def tracked(self) -> NDArray[np.float64] | None:
+        """The sum of the weights that the rule tracks; None for a rule that tracks none."""
+        rule, n = self.spec.sampling["name"], self.spec.n_arms
+        if rule == "ebc":
+            return self._engine.state.vectors[W_SUM].copy()
+        if rule == "atboc":
+            return np.array(self._engine.sampling.memory()["numbers"][HEAD + n : HEAD + 2 * n])
+        if rule == "lma":
+            memory = self._engine.sampling.memory()
+            return np.zeros(n) if memory is None else np.array(memory["sum"])
+        return None
+
+    @property
+    def estimates(self) -> NDArray[np.float64]:
+        """Estimates of the parameters, shape (M, d)."""
+        return self._engine.state.theta.copy()
+
+    @property
+    def labels(self) -> list[int]:
+        """The partition of the estimates."""
+        return self._engine.state.labels.tolist()
+
+    def evidence(self) -> float:
+        """The statistic of the stopping rule."""
+        return self._engine.evidence()
+
+    def threshold(self) -> float:
+        """The level that it has to reach."""
+        return self._engine.threshold()
+
+    def check(self) -> bool:
+        """Whether the rule stops now."""
+        return self._engine.check()
