@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <cassert>
-#include <limits>
 #include <numeric>
+
+#include "math/constants.hpp"
 
 namespace linkarms {
 
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
 /// If more than one of so many arms have been sampled since the spanning tree was made, it is made from
 /// scratch.
 constexpr Index share = 16;

@@ -6,15 +6,14 @@
 // one.
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "linkage/spanning_tree.hpp"
+#include "math/constants.hpp"
 
 namespace linkarms {
 
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
 /// Distances that are compared with the shortest so far in one go: a loop of fixed length and no branches
 /// becomes vector instructions.
 constexpr Index block = 16;

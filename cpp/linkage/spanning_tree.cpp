@@ -1,13 +1,10 @@
 #include "linkage/spanning_tree.hpp"
 
-#include <limits>
 #include <numeric>
 
-namespace linkarms {
+#include "math/constants.hpp"
 
-namespace {
-constexpr double inf = std::numeric_limits<double>::infinity();
-}
+namespace linkarms {
 
 SpanningTree minimum_spanning_tree(const Distances& dist) {
   const Index n = dist.size();

@@ -1,13 +1,14 @@
 // The pair problem: one intra pair against one inter pair (section 2.1 of math.md), for every kind of model.
 //
-//   cost(u,v; a,b) = min sum_m w_m KL(theta_m, lambda_m)   subject to  |lambda_u - lambda_v| >= |lambda_a - lambda_b|
+//   cost(u,v; a,b) = min sum_m w_m KL(theta_m, lambda_m)   subject to  |lambda_u - lambda_v| >= |lambda_a -
+//   lambda_b|
 //
-// Four kinds of model have four solvers. `IsotropicPairs` is inline and is a template argument of the search; the others
-// take long enough that a virtual call does not matter.
+// Four kinds of model have four solvers. `IsotropicPairs` is inline and is a template argument of the search;
+// the others take long enough that a virtual call does not matter.
 #pragma once
 
 #include <memory>
-#include <span>
+#include <vector>
 
 #include "family/model.hpp"
 #include "linkage/distances.hpp"
@@ -17,8 +18,10 @@
 
 namespace linkarms {
 
-/// Where the arms are and what their samples weigh. `weight` has no zeros; `spread[m]` is the variance of arm m over its
-/// weight, or what `PairProblem::spread` says where the arm is not Gaussian.
+/// Where the arms are and what their samples weigh. `weight` has no zeros; `spread[m]` is the variance of arm
+/// m over its weight, or what `PairProblem::spread` says where the arm is not Gaussian. Only entries of the
+/// arms of a witness are read, and only isotropic arms and costs up to a finite level need `dist` and
+/// `spread`.
 struct Weighted {
   const Matrix& theta;
   const Distances& dist;
@@ -30,17 +33,23 @@ class PairProblem {
  public:
   virtual ~PairProblem() = default;
 
-  /// The cost, or if it is above `level` any value above that it is sure to reach. A value up to `level` does not depend on
-  /// `level`. The witness is oriented.
+  /// The cost, or if it is above `level` any value above that it is sure to reach. A value up to `level` does
+  /// not depend on `level`. The witness is oriented.
   [[nodiscard]] virtual double cost(const Weighted& at, const Witness& w, double level) = 0;
+  /// The same for a statistic that only asks whether `level` is reached: a lower bound of the cost, or any
+  /// that reaches `level`. A value below `level` may depend on it within the solver's tolerance.
+  [[nodiscard]] virtual double bound(const Weighted& at, const Witness& w, double level) {
+    return cost(at, w, level);
+  }
   /// Move the rows of `lam` (elsewhere a copy of theta) to the minimiser of the cost.
   virtual void solve(const Weighted& at, const Witness& w, Matrix& lam) = 0;
-  /// i_m such that w KL(theta, x) >= |x - theta|^2 / (2 i_m) wherever w KL(theta, x) <= level. A negative level asks for a
-  /// rough figure, from the curvature at theta.
+  /// i_m such that w KL(theta, x) >= |x - theta|^2 / (2 i_m) wherever w KL(theta, x) <= level. A negative
+  /// level asks for a rough figure, from the curvature at theta.
   [[nodiscard]] virtual double spread(Index m, View theta, double weight, double level) const = 0;
   /// Whether the spreads are the same at every level.
   [[nodiscard]] virtual bool has_fixed_spread() const = 0;
-  /// Whether the spreads give a quadratic below the KL at every level, not only at the one they were asked for.
+  /// Whether the spreads give a quadratic below the KL at every level, not only at the one they were asked
+  /// for.
   [[nodiscard]] virtual bool has_quadratic() const { return true; }
   /// Whether the Gaussian formulas at the spreads are the costs themselves.
   static constexpr bool has_closed_form = false;
@@ -51,7 +60,8 @@ class PairProblem {
   PairProblem& operator=(const PairProblem&) = default;
 };
 
-/// The solver of a model that is not isotropic (nor of unknown variance, which is isotropic to psi). One per thread.
+/// The solver of a model that is not isotropic (nor of unknown variance, which is isotropic to psi). One per
+/// thread.
 [[nodiscard]] std::unique_ptr<PairProblem> make_pair_problem(const Model& model);
 
 /// Gaussian arms with one variance each: the same functions, inline, in closed form.
@@ -62,6 +72,9 @@ class IsotropicPairs {
 
   [[nodiscard]] double cost(const Weighted& at, const Witness& w, double) const {
     return isotropic_cost(at.dist, at.spread, w);
+  }
+  [[nodiscard]] double bound(const Weighted& at, const Witness& w, double level) const {
+    return cost(at, w, level);
   }
   void solve(const Weighted& at, const Witness& w, Matrix& lam) const {
     isotropic_solution(at.theta, at.dist, at.spread, w, lam);

@@ -1,0 +1,182 @@
+#include "pair/covariance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "math/constants.hpp"
+#include "math/symmetric.hpp"
+
+namespace linkarms {
+
+namespace {
+
+/// Eigenvalues closer to the largest than this, relatively, belong to the top eigenspace.
+constexpr double same_eigenvalue = 1e-9;
+
+/// The root of F(mu) = sum nu_i b_i^2 / (1 - mu nu_i)^2 in (0, 1/top), as x = 1 - mu top, which keeps its
+/// relative precision where mu comes close to 1/top. Hard case: F < 0 up to 1/top, because the top eigenspace
+/// holds none of b; then x = 0.
+struct Root {
+  double x = 0.0;
+  bool hard = false;
+
+  Root(View nu, View b, double top) {
+    double weight = 0.0, total = 0.0, at_end = 0.0;
+    for (std::size_t i = 0; i < nu.size(); ++i) {
+      const double square = b[i] * b[i];
+      total += square;
+      if (nu[i] >= top * (1.0 - same_eigenvalue)) {
+        weight += square;
+      } else {
+        const double rest = 1.0 - nu[i] / top;
+        at_end += nu[i] * square / (rest * rest);
+      }
+    }
+    hard = weight <= 1e-26 * total && at_end < 0.0;
+    if (!hard) search(nu, b, top);
+  }
+
+ private:
+  void search(View nu, View b, double top) {
+    double low = 0.0, high = 1.0;
+    x = 0.5;
+    for (int turn = 0; turn < 300; ++turn) {
+      double value = 0.0, slope = 0.0;
+      for (std::size_t i = 0; i < nu.size(); ++i) {
+        const double ratio = nu[i] / top, den = (1.0 - ratio) + x * ratio;
+        value += nu[i] * b[i] * b[i] / (den * den);
+        slope -= 2.0 * nu[i] * ratio * b[i] * b[i] / (den * den * den);
+      }
+      (value > 0.0 ? low : high) = x;
+      const double next = x - value / slope;
+      if (std::abs(next - x) <= 1e-15 * x) return;
+      if (low < next && next < high) {
+        x = next;
+      } else {
+        x = low > 0.01 * high ? 0.5 * (low + high) : std::max(10.0 * low, 0.01 * high);
+      }
+      if (high - low <= 1e-15 * high) return;
+    }
+  }
+};
+
+}  // namespace
+
+// C = [[I_u + I_v, X], [X', I_a + I_b]], X = I_u where u = a is shared;  C = L L';  J = diag(1, -1);  L' J L
+// = U diag(nu) U'; b = U' L^-1 (p; q);  z_i = b_i / (1 - mu nu_i) at the root mu of F;  y = L^-T U (z - b);
+// u moves by I_u y_p, v by -I_v y_p, a by I_a y_q, b by -I_b y_q, a shared arm by I_u (y_p + y_q).
+double QuadraticPair::run(const std::array<QuadraticArm, 4>& arms, bool shared, bool moves) {
+  const auto& [u, v, a, b] = arms;
+  const Index d = shift_.cols(), n = 2 * d;
+  if (moves) std::ranges::fill(shift_.values(), 0.0);
+  std::vector<double> r(n);
+  double pp = 0.0, qq = 0.0;
+  for (Index i = 0; i < d; ++i) {
+    r[i] = u.theta[i] - v.theta[i];
+    r[d + i] = a.theta[i] - b.theta[i];
+    pp += r[i] * r[i];
+    qq += r[d + i] * r[d + i];
+  }
+  if (pp >= qq) return 0.0;
+  Matrix lower(n, n);
+  for (Index i = 0; i < d; ++i) {
+    for (Index j = 0; j < d; ++j) {
+      const double of_u = (*u.covariance)(i, j) / u.weight;
+      lower(i, j) = of_u + (*v.covariance)(i, j) / v.weight;
+      lower(d + i, d + j) = (*a.covariance)(i, j) / a.weight + (*b.covariance)(i, j) / b.weight;
+      if (shared) lower(d + i, j) = of_u;
+    }
+  }
+  if (!cholesky(lower)) throw std::logic_error("the covariances of a pair problem are not positive definite");
+  Matrix form(n, n);  // L' J L; only the upper triangle is needed
+  for (Index k = 0; k < n; ++k) {
+    const double sign = k < d ? 1.0 : -1.0;
+    for (Index i = 0; i <= k; ++i) {
+      for (Index j = i; j <= k; ++j) form(i, j) += sign * lower(k, i) * lower(k, j);
+    }
+  }
+  const auto [nu, vectors] = symmetric_eigen(std::move(form));
+  solve_lower(lower, r);
+  std::vector<double> beta(n, 0.0), z(n);
+  for (Index k = 0; k < n; ++k) {
+    for (Index i = 0; i < n; ++i) beta[i] += vectors(k, i) * r[k];
+  }
+  const double top = nu.back();
+  const Root root(nu, beta, top);
+  const double mu = (1.0 - root.x) / top;
+  double value = 0.0, rest = 0.0;
+  for (Index i = 0; i < n; ++i) {
+    if (root.hard && nu[i] >= top * (1.0 - same_eigenvalue)) {
+      z[i] = beta[i];
+      continue;
+    }
+    z[i] = beta[i] / ((1.0 - nu[i] / top) + root.x * nu[i] / top);
+    value -= 0.5 * mu * nu[i] * beta[i] * z[i];
+    rest += nu[i] * z[i] * z[i];
+  }
+  value = std::max(value, 0.0);
+  if (!moves) return value;
+  if (root.hard) {
+    // what the constraint still lacks goes into the top eigenspace, along beta there (or any direction)
+    const double missing = std::sqrt(std::max(-rest / top, 0.0));
+    z[n - 1] = beta[n - 1] >= 0.0 ? missing : -missing;
+  }
+  std::vector<double> y(n, 0.0);
+  for (Index i = 0; i < n; ++i) {
+    for (Index k = 0; k < n; ++k) y[i] += vectors(i, k) * (z[k] - beta[k]);
+  }
+  solve_lower_transposed(lower, y);
+  for (Index i = 0; i < d; ++i) {
+    for (Index j = 0; j < d; ++j) {
+      const double yp = y[j], yq = y[d + j];
+      shift_(0, i) += (*u.covariance)(i, j) / u.weight * (shared ? yp + yq : yp);
+      shift_(1, i) -= (*v.covariance)(i, j) / v.weight * yp;
+      if (!shared) shift_(2, i) += (*a.covariance)(i, j) / a.weight * yq;
+      shift_(3, i) -= (*b.covariance)(i, j) / b.weight * yq;
+    }
+  }
+  return value;
+}
+
+Matrix covariance_of(const Arm& arm) {
+  if (arm.has_covariance()) return arm.covariance().covariance;
+  const auto& coordinates = arm.coordinates();
+  const Index d = static_cast<Index>(coordinates.size());
+  Matrix out(d, d);
+  for (Index i = 0; i < d; ++i) out(i, i) = std::get<Gaussian>(coordinates[i]).variance;
+  return out;
+}
+
+CovariancePairs::CovariancePairs(const Model& model) : pair_(model.n_features()) {
+  const std::vector<double> anywhere(model.n_features(), 0.0);
+  for (Index m = 0; m < model.n_arms(); ++m) {
+    covariance_.push_back(covariance_of(model.arm(m)));
+    variance_.push_back(model.arm(m).variance(anywhere));
+  }
+}
+
+std::array<QuadraticArm, 4> CovariancePairs::arms(const Weighted& at, const Witness& w) const {
+  const auto arm = [&](Index m) { return QuadraticArm{at.theta.row(m), &covariance_[m], at.weight[m]}; };
+  return {arm(w.u), arm(w.v), arm(w.a), arm(w.b)};
+}
+
+double CovariancePairs::cost(const Weighted& at, const Witness& w, double level) {
+  if (level < inf) {
+    // a larger covariance costs less: the closed form with the largest eigenvalues is a lower bound
+    const double bound = isotropic_bound(at.dist, at.spread, w);
+    if (bound > level) return bound;
+  }
+  return pair_.cost(arms(at, w), w.shared());
+}
+
+void CovariancePairs::solve(const Weighted& at, const Witness& w, Matrix& lam) {
+  pair_.solve(arms(at, w), w.shared());
+  const std::array<Index, 4> rows{w.u, w.v, w.a, w.b};
+  for (Index k = 0; k < 4; ++k) {
+    if (k == 2 && w.shared()) continue;
+    for (Index i = 0; i < lam.cols(); ++i) lam(rows[k], i) += pair_.shift()(k, i);
+  }
+}
+
+}  // namespace linkarms

@@ -1,0 +1,46 @@
+// The pair problem of any family in d >= 2 by Gaussians that dominate it: a safe lower bound (section 2.1 of
+// math.md).
+#pragma once
+
+#include <array>
+
+#include "pair/covariance.hpp"
+#include "pair/moving_arms.hpp"
+
+namespace linkarms {
+
+/// Orthonormal directions in which arms can move, in columns: all of them, or for probabilities those that
+/// add up to zero.
+[[nodiscard]] Matrix tangent_basis(const Model& model);
+
+/// Bounds the cost of a pair problem from both sides.
+/// Every lambda that costs at most c keeps arm m where KL_m <= c / w_m. There the KL is at least a quadratic,
+/// and the Gaussian problem with its covariance is a lower bound. The minimiser of that obeys the same
+/// constraint, so its true cost is an upper bound c, with which the quadratic is chosen again. Between the
+/// two lies the truth; only the lower one is ever used for stopping.
+class DominatingPair {
+ public:
+  explicit DominatingPair(const Model& model);
+
+  /// As soon as the lower bound reaches `level` the search ends.
+  Bounds solve(const MovingArms& arms, double level);
+
+  /// The feasible point of the upper bound, near the minimum.
+  [[nodiscard]] const Matrix& point() const { return point_; }
+  /// The minimiser of the quadratic problem, brought into the domain: where sampling rules look when the
+  /// bounds are far apart.
+  [[nodiscard]] const Matrix& aim() const { return aim_; }
+  [[nodiscard]] const Matrix& basis() const { return basis_; }
+
+ private:
+  void fill_covariance(const MovingArms::One& arm, double level, Matrix& out) const;
+  [[nodiscard]] bool well_scaled(const MovingArms& arms) const;
+
+  Matrix basis_;
+  QuadraticPair pair_;
+  Matrix point_, aim_, trial_;
+  Matrix small_;                      ///< the arms in the coordinates of the basis
+  std::array<Matrix, 4> covariance_;  ///< of the arms, in the same coordinates
+};
+
+}  // namespace linkarms

@@ -1,0 +1,31 @@
+#include "pair/problem.hpp"
+
+#include <stdexcept>
+
+#include "pair/covariance.hpp"
+#include "pair/scalar.hpp"
+#include "pair/vector.hpp"
+
+namespace linkarms {
+
+std::unique_ptr<PairProblem> make_pair_problem(const Model& model) {
+  switch (model.kind()) {
+    case Kind::covariance:
+      return std::make_unique<CovariancePairs>(model);
+    case Kind::scalar:
+      return std::make_unique<ScalarPairs>(model);
+    case Kind::vector:
+      return std::make_unique<VectorPairs>(model);
+    case Kind::isotropic:
+    case Kind::unknown_variance:
+      break;
+  }
+  throw std::logic_error("isotropic arms have closed forms; use IsotropicPairs");
+}
+
+IsotropicPairs::IsotropicPairs(const Model& model) {
+  const std::vector<double> anywhere(model.n_features(), 0.0);
+  for (Index m = 0; m < model.n_arms(); ++m) variance_.push_back(model.arm(m).variance(anywhere));
+}
+
+}  // namespace linkarms
