@@ -1,123 +1,12 @@
-"""Replays of recorded runs: the same samples, told in the same order, give the same arms, psi, evidence and stop.
+"""Recorded runs are repeated, by their samples; how is in tests/recorded/replay.py."""
 
-A replay follows the recorded choices, so that a difference does not spread. Where another arm is chosen, it has to be a tie: see `tie`.
-"""
-
-import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.recorded import TELL, Recording, Spec, load, names
+from tests.recorded import TELL, Spec, load, names
 from tests.recorded.adapter import Run
-
-import linkarms as la
-
-#: How far psi and the evidence may be from the recorded ones, relatively to ``max(1, |value|)``, by the recordings' file.
-#: Closed forms (Gaussian arms with one variance each) differ by rounding only. A scalar pair problem is a concave maximum whose
-#: multiplier is found to 1e-13 of its bracket, and a covariance's is a root to 1e-15; the value is flat there, so that rounding of
-#: logarithms is what is left. The evidence of scalar families adds log-gamma functions of size t, and unknown variances sum t of them.
-#: Pairs of vectors (products, categories) are searched until the bracket is 1e-9 wide.
-TOLERANCE = {
-    "gaussian": 1e-12,
-    "many-gaussian": 1e-12,
-    "bounded": 1e-12,
-    "covariance": 1e-10,
-    "unknown": 1e-10,
-    "categorical": 2e-9,
-    "product": 2e-9,
-}
-SCALAR = 1e-10
-#: Rules whose choice depends on choices made before: after a tie they go their own way.
-PATHS = ("ebc", "atboc", "lma")
-
-
-def close(a: float, b: float, tolerance: float) -> bool:
-    return a == b or abs(a - b) <= tolerance * max(1.0, abs(a))
-
-
-def nearest(run: Run, weights):
-    """psi of the estimates, from scratch."""
-    family = "gaussian" if run.families.unknown_variance else run.families.families
-    return la.psi(weights, run.estimates, run.spec.n_clusters, family=family)
-
-
-def tie(run: Run, recorded: int, chosen: int) -> bool:
-    """Whether the rule may choose either arm: their scores are equal within rounding, or two alternatives are equally near.
-
-    The tracking rules' score is how far the pulls are behind the weights. EBC-H's is the arm's KL in the nearest alternative. psi is the
-    smallest of the alternatives' costs ``sum_m w_m KL_m``: with a little less weight on the recorded arm, the alternative that moves it
-    most is the nearest, and its cost at the weights themselves has to be psi.
-    """
-    tracked = run.tracked
-    if tracked is not None:
-        scale = run.pulls.sum() / run.t if run.spec.sampling["name"] == "ebc" else 1.0
-        scores = run.pulls - scale * tracked
-        return bool(abs(scores[recorded] - scores[chosen]) <= 1e-7)
-    if run.spec.sampling["name"] != "ebc-h":
-        return False
-    weights = run.choice_weights
-    here = nearest(run, weights)
-    if close(here.kl.max(), here.kl[recorded], 1e-9):
-        return True
-    less = weights.copy()
-    less[recorded] *= 1.0 - 1e-6
-    other = nearest(run, less).kl
-    return close(other.max(), other[recorded], 1e-9) and close(here.value, float(weights @ other), 1e-9)
-
-
-def replay(recording: Recording, tolerance: float) -> list[str]:
-    """Every way in which the run differs from the recorded one, in words."""
-    spec, wrong, run = recording.spec, [], Run(recording.spec)
-    values, psi, stops = recording.values(), iter(recording.psi), set(recording.stops)
-    snapshots = {s.t: s for s in recording.snapshots}
-    follow, told = True, 0
-    for event in recording.events:
-        if event != TELL:
-            arm = run.choose()
-            if arm != event and follow:
-                if not tie(run, event, arm):
-                    wrong.append(f"t={run.t}: chose {arm}, recorded {event}, and that is no tie")
-                follow = spec.sampling["name"] not in PATHS
-            run.pend(event)
-            continue
-        run.observe(recording.arms[told], values[told])
-        told += 1
-        if not run.ready:
-            continue
-        expected = next(psi)
-        if not close(expected, run.psi, tolerance):
-            wrong.append(f"t={run.t}: psi {run.psi!r}, recorded {expected!r}")
-        if run.check() != (run.t in stops) and not close(run.threshold(), run.evidence(), tolerance):
-            wrong.append(f"t={run.t}: stop {run.check()}, recorded {run.t in stops}")
-        if run.t in snapshots:
-            wrong += compare(run, snapshots[run.t], tolerance, follow)
-    assert next(psi, None) is None
-    if run.labels != recording.labels:
-        wrong.append(f"labels {run.labels}, recorded {recording.labels}")
-    return wrong
-
-
-def compare(run: Run, recorded, tolerance: float, follow: bool) -> list[str]:
-    """The differences from a snapshot; another alternative is none where it is as near as the recorded one."""
-    wrong = []
-    evidence = None if recorded.evidence is None else run.evidence()
-    if evidence is not None and not close(recorded.evidence, evidence, tolerance):
-        wrong.append(f"t={run.t}: evidence {evidence!r}, recorded {recorded.evidence!r}")
-    if not close(recorded.threshold, run.threshold(), tolerance):
-        wrong.append(f"t={run.t}: threshold {run.threshold()!r}, recorded {recorded.threshold!r}")
-    if recorded.labels and recorded.labels != run.labels:
-        wrong.append(f"t={run.t}: labels {run.labels}, recorded {recorded.labels}")
-    kl, weights, recorded_kl = run.kl, run.weights, np.zeros(run.spec.n_arms)
-    for m, value in recorded.kl.items():
-        recorded_kl[m] = value
-    # KL is the square of a distance to a minimum that is known to the root of the tolerance
-    same = np.allclose(kl, recorded_kl, rtol=math.sqrt(tolerance), atol=math.sqrt(tolerance))
-    if not same and not close(float(weights @ kl), float(weights @ recorded_kl), 10 * tolerance):
-        wrong.append(f"t={run.t}: KL {kl.tolist()}, recorded {recorded_kl.tolist()}")
-    if follow and recorded.tracked and not np.allclose(run.tracked, recorded.tracked, rtol=0, atol=1e-7):
-        wrong.append(f"t={run.t}: tracks {run.tracked.tolist()}, recorded {recorded.tracked}")
-    return wrong
+from tests.recorded.replay import SCALAR, TOLERANCE, replay, tie
 
 
 def told(samples, **spec) -> Run:
@@ -167,11 +56,16 @@ def _title(spec) -> str:
     return f"{spec.name}, M={spec.n_arms}, {spec.sampling['name']}, {spec.stopping['name']}"
 
 
-@pytest.mark.parametrize("file", names())
-def test_a_recorded_run_is_repeated(file):
+#: Files with many arms or slow families are replayed in parts, so that tests can share the work.
+PARTS = {"many-gaussian": 9, "many-exponential": 9, "categorical": 4, "product": 8}
+
+
+@pytest.mark.parametrize(("file", "part"), [(f, p) for f in names() for p in range(PARTS.get(f, 1))])
+def test_a_recorded_run_is_repeated(file, part):
     wrong = {}
     for i, recording in enumerate(load(file)):
-        found = replay(recording, TOLERANCE.get(file, SCALAR))
-        if found:
-            wrong[f"{i}: {_title(recording.spec)}"] = found[:3]
+        if i % PARTS.get(file, 1) == part:
+            found = replay(recording, TOLERANCE.get(file, SCALAR))
+            if found:
+                wrong[f"{i}: {_title(recording.spec)}"] = found[:3]
     assert not wrong

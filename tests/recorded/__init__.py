@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["HERE", "TELL", "UNIT", "Recording", "Snapshot", "Spec", "load", "names", "store"]
+__all__ = ["HERE", "TELL", "UNIT", "Recording", "Snapshot", "Spec", "load", "names", "store", "whole"]
 
 HERE = Path(__file__).parent
 #: In `Recording.events`: the next sample is told. Any other event is the arm that was chosen, pending from then on.
@@ -115,3 +115,9 @@ def store(name: str, recordings: list[Recording]) -> None:
     """Write a file, one recording per line; the same recordings give the same bytes."""
     lines = [json.dumps(asdict(r), separators=(",", ":")) + "\n" for r in recordings]
     (HERE / f"{name}.runs.json.gz").write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
+
+
+def whole(sample: NDArray[np.float64]) -> list[int]:
+    """A sample in multiples of `UNIT`; one of them where a waiting time would be rounded to zero."""
+    steps = np.rint(sample / UNIT)
+    return [int(s) for s in np.where((steps == 0.0) & (sample > 0.0), 1.0, steps)]

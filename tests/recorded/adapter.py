@@ -8,14 +8,15 @@ from tests.recorded import Spec
 from tests.recorded.geometric import Geometric
 
 from linkarms._samples import sufficient_statistics
+from linkarms.clusterer import BanditClusterer
 from linkarms.engine import Engine
 from linkarms.families import ArmFamilies, from_dict
-from linkarms.sampling import sampling_from_dict
+from linkarms.sampling import SamplingRule, sampling_from_dict
 from linkarms.sampling._atboc_kernel import HEAD
 from linkarms.state import EVIDENCE, KL, PRECISION, W_SUM, WEIGHTS
-from linkarms.stopping import stopping_from_dict
+from linkarms.stopping import StoppingRule, stopping_from_dict
 
-__all__ = ["Run", "families_of"]
+__all__ = ["Run", "families_of", "rules_of"]
 
 
 def families_of(spec: Spec) -> ArmFamilies:
@@ -28,16 +29,25 @@ def families_of(spec: Spec) -> ArmFamilies:
     return ArmFamilies(each, spec.n_features)
 
 
+def rules_of(spec: Spec) -> tuple[SamplingRule, StoppingRule]:
+    """The sampling and the stopping rule."""
+    sampling, stopping = sampling_from_dict(spec.sampling), stopping_from_dict(spec.stopping)
+    assert sampling is not None
+    assert stopping is not None
+    return sampling, stopping
+
+
 class Run:
     """A run from its description: arms are indices, pulls are pending from `pend` until they are observed."""
 
-    def __init__(self, spec: Spec) -> None:
-        sampling, stopping = sampling_from_dict(spec.sampling), stopping_from_dict(spec.stopping)
-        assert sampling is not None
-        assert stopping is not None
-        self.spec, self.families = spec, families_of(spec)
-        rng = np.random.default_rng(spec.seed)
-        self._engine = Engine(self.families, spec.n_clusters, sampling, stopping, spec.delta, rng)
+    def __init__(self, spec: Spec, clusterer: BanditClusterer | None = None) -> None:
+        self.spec = spec
+        if clusterer is None:
+            rng = np.random.default_rng(spec.seed)
+            self.families = families_of(spec)
+            self._engine = Engine(self.families, spec.n_clusters, *rules_of(spec), spec.delta, rng)
+        else:  # look at a run that is under way
+            self.families, self._engine = clusterer.families, clusterer._engine
 
     def choose(self) -> int:
         """The next arm."""

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tests.recorded import Spec
+from tests.recorded import Spec, whole
 from tests.recorded.geometric import Geometric
 
 from linkarms import families as fam
 from linkarms.problem import problems
 
-__all__ = ["FILES", "Case", "Kind", "cases"]
+__all__ = ["FILES", "Case", "Kind", "cases", "drawn"]
 
 Array = NDArray[np.float64]
 
@@ -189,7 +189,15 @@ def _kinds() -> list[Kind]:
         Kind(
             "geometric", "geometric", lambda m: Geometric(), _line(0.05, 0.85), (0.01, 0.97), 0.005, steps=50
         ),
-        Kind("categorical", "categorical", lambda m: fam.Categorical(3), _categories, (0.02, 0.96), 0.005),
+        Kind(
+            "categorical",
+            "categorical",
+            lambda m: fam.Categorical(3),
+            _categories,
+            (0.02, 0.96),
+            0.005,
+            steps=40,
+        ),
         Kind(
             "product",
             "product-2",
@@ -197,7 +205,7 @@ def _kinds() -> list[Kind]:
             _plane((0.04, 0.96), (0.5, 12.5)),
             [[0.02, 0.98], [0.1, 30.0]],
             0.005,
-            steps=60,
+            steps=30,
         ),
         Kind(
             "product",
@@ -206,7 +214,7 @@ def _kinds() -> list[Kind]:
             _plane((0.04, 0.96), (0.5, 12.5), (1.0, 9.0)),
             [[0.02, 0.98], [0.1, 30.0], [0.1, 40.0]],
             0.005,
-            steps=60,
+            steps=30,
         ),
     ]
 
@@ -294,3 +302,8 @@ def cases(file: str) -> Iterator[Case]:
                 parameters = 3.0 + _groups(n, k, 1, gap, spread, 2)
                 title = f"exponential-rate {name} separated"
                 yield from _large(parameters, k, title, fam.Exponential().to_dict(), (0.05, 300.0), 0.001)
+
+
+def drawn(family: Any, spec: Spec, arm: int, rng: np.random.Generator) -> list[int]:
+    """Draw a sample of an arm."""
+    return whole(family.draw(rng, np.array(spec.parameters[arm]), 1)[0])

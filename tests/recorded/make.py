@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.recorded import TELL, UNIT, Recording, Snapshot, store
 from tests.recorded.adapter import Run
-from tests.recorded.cases import FILES, Case, cases
+from tests.recorded.campaigns import make_campaigns
+from tests.recorded.cases import FILES, Case, cases, drawn
+from tests.recorded.dumps import make_dumps
 
 #: Samples that are told after the first stop.
 _BEYOND = 6
@@ -25,19 +27,12 @@ class _Recorder:
 
     def __init__(self, case: Case, rng: np.random.Generator) -> None:
         self.case, self.rng, self.run = case, rng, Run(case.spec)
-        self.family = [f.draw for f in self.run.families.families]
         self.events: list[int] = []
         self.arms: list[int] = []
         self.samples: list[list[int]] = []
         self.psi: list[float] = []
         self.stops: list[int] = []
         self.snapshots: list[Snapshot] = []
-
-    def _draw(self, arm: int) -> list[int]:
-        """One sample in multiples of `UNIT`; the smallest positive one where a waiting time would be rounded to zero."""
-        x = self.family[arm](self.rng, np.array(self.case.spec.parameters[arm]), 1)[0]
-        steps = np.rint(x / UNIT).astype(np.int64)
-        return np.where((steps == 0) & (x > 0.0), 1, steps).tolist()  # type: ignore[no-any-return]
 
     def ask(self) -> int:
         """Choose an arm; its pull is pending."""
@@ -48,7 +43,8 @@ class _Recorder:
 
     def tell(self, arm: int) -> None:
         """Draw a sample of the arm and take it in."""
-        sample = self._draw(arm)
+        family = self.run.families.families[arm]
+        sample = drawn(family, self.case.spec, arm, self.rng)
         self.run.observe(arm, np.array(sample, dtype=np.float64) * UNIT)
         self.events.append(TELL)
         self.arms.append(arm)
@@ -129,5 +125,10 @@ def make(file: str) -> None:
 
 
 if __name__ == "__main__":
-    for each in sys.argv[1:] or FILES:
-        make(each)
+    for each in sys.argv[1:] or [*FILES, "dumps", "campaigns"]:
+        if each == "dumps":
+            make_dumps()
+        elif each == "campaigns":
+            make_campaigns()
+        else:
+            make(each)
