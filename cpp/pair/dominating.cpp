@@ -88,12 +88,32 @@ void DominatingPair::fill_covariance(const MovingArms::One& arm, double level, M
   for (double& x : out.values()) x *= 1.0 + 1e-9;
 }
 
+/// A first feasible point: the inter pair meets at its weighted mean. Where arms of different families leave
+/// their domain there, the coordinate comes nearer to one of the two, until both costs are finite.
+void DominatingPair::meet(const MovingArms& arms) {
+  const MovingArms::One &a = arms[arms.a()], &b = arms[MovingArms::b];
+  for (Index k = 0; k < basis_.rows(); ++k) {
+    const double mean = (a.weight * a.theta[k] + b.weight * b.theta[k]) / (a.weight + b.weight);
+    const auto finite = [k](const MovingArms::One& arm, double x) {
+      return !arm.arm->has_coordinates() || kl(arm.arm->coordinates()[k], arm.theta[k], x) < inf;
+    };
+    double x = mean;
+    for (const double goal : {b.theta[k], a.theta[k]}) {
+      x = mean;
+      for (int turn = 0; turn < 60 && !(finite(a, x) && finite(b, x)); ++turn) x = 0.5 * (x + goal);
+      if (finite(a, x) && finite(b, x)) break;
+    }
+    point_(arms.a(), k) = point_(MovingArms::b, k) = x;
+  }
+}
+
 /// Whether the variances are finite and of comparable size, so that the eigenvalue problem can be trusted.
 bool DominatingPair::well_scaled(const MovingArms& arms) const {
   double smallest = inf, largest = 0.0;
   for (Index i = 0; i < arms.size(); ++i) {
     for (Index k = 0; k < basis_.cols(); ++k) {
       const double variance = covariance_[i](k, k) / arms[i].weight;
+      if (!(variance < inf)) return false;
       smallest = std::min(smallest, variance);
       largest = std::max(largest, variance);
     }
@@ -121,20 +141,16 @@ Bounds DominatingPair::solve(const MovingArms& arms, double level) {
       for (Index k = 0; k < d; ++k) small_(i, j) += arms[i].theta[k] * basis_(k, j);
     }
   }
-  // a first feasible point: the inter pair meets
-  const MovingArms::One &a = arms[last], &b = arms[MovingArms::b];
-  for (Index k = 0; k < d; ++k) {
-    const double meet = (a.weight * a.theta[k] + b.weight * b.theta[k]) / (a.weight + b.weight);
-    point_(MovingArms::b, k) = point_(last, k) = meet;
-  }
-  Bounds found{0.0, arms.cost(last, point_.row(last)) + arms.cost(MovingArms::b, point_.row(MovingArms::b))};
+  const Index b = MovingArms::b;
+  meet(arms);
+  Bounds found{0.0, arms.cost(last, point_.row(last)) + arms.cost(b, point_.row(b))};
   aim_ = point_;
   const auto arm = [&](Index i) { return QuadraticArm{small_.row(i), &covariance_[i], arms[i].weight}; };
   for (int turn = 0; turn < 6; ++turn) {
     for (Index i = 0; i < n; ++i) fill_covariance(arms[i], found.upper / arms[i].weight, covariance_[i]);
     if (!well_scaled(arms)) break;  // at this price an arm may go nearly anywhere: nothing is known
     const double value =
-        pair_.solve({arm(MovingArms::u), arm(MovingArms::v), arm(last), arm(MovingArms::b)}, arms.shared());
+        pair_.solve({arm(MovingArms::u), arm(MovingArms::v), arm(last), arm(b)}, arms.shared());
     found.lower = std::max(found.lower, std::min(value, found.upper));
     constexpr std::array<Index, 4> row_of_shift{0, 1, 3, 2};  // shifts are in the order u, v, a, b
     for (Index i = 0; i < n; ++i) {

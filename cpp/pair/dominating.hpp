@@ -34,6 +34,7 @@ class DominatingPair {
 
  private:
   void fill_covariance(const MovingArms::One& arm, double level, Matrix& out) const;
+  void meet(const MovingArms& arms);
   [[nodiscard]] bool well_scaled(const MovingArms& arms) const;
 
   Matrix basis_;
