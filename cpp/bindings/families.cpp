@@ -104,8 +104,8 @@ void bind_scalars(nb::module_& m) {
                                             std::move(estimate), std::move(slope_limit),
                                             std::move(inflection), where, std::move(owner))};
       },
-      nb::kw_only(), "kl"_a, "step"_a, "fisher"_a, "estimate"_a = nb::none(), "slope_limit"_a = nb::none(),
-      "inflection"_a = nb::none(), "domain"_a = "line", "owner"_a = nb::none(),
+      nb::kw_only(), "kl"_a.none(), "step"_a.none(), "fisher"_a.none(), "estimate"_a = nb::none(),
+      "slope_limit"_a = nb::none(), "inflection"_a = nb::none(), "domain"_a = "line", "owner"_a = nb::none(),
       "Return a family of a user's own functions: Python callables, or addresses of C functions of doubles.");
 }
 

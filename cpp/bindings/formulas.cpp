@@ -129,9 +129,13 @@ void bind_samples(nb::module_& m) {
           "counts"_a, "means"_a, "moments"_a)
       .def_prop_ro("total", &Samples::total)
       .def_prop_ro("every_arm_has_one", &Samples::every_arm_has_one)
-      .def_prop_ro("counts", [](const Samples& self) { return to_numpy(self.counts()); })
-      .def_prop_ro("means", [](const Samples& self) { return to_numpy(self.means()); })
-      .def_prop_ro("estimates", [](const Samples& self) { return to_numpy(self.estimates()); })
+      .def_prop_ro(
+          "counts", [](const Samples& self) { return to_numpy(self.counts()); }, nb::rv_policy::automatic)
+      .def_prop_ro(
+          "means", [](const Samples& self) { return to_numpy(self.means()); }, nb::rv_policy::automatic)
+      .def_prop_ro(
+          "estimates", [](const Samples& self) { return to_numpy(self.estimates()); },
+          nb::rv_policy::automatic)
       .def("moments", &Samples::moments, "arm"_a)
       .def("precision", &Samples::precision, "arm"_a);
 }

@@ -3,6 +3,10 @@
 namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
+#ifdef NDEBUG
+  // What is alive when the interpreter ends (a variable of a module that something keeps) is no news to a user.
+  nb::set_leak_warnings(false);
+#endif
   m.doc() = "The native core of linkarms: the mathematics that runs after every sample.";
   nb::module_ testing = m.def_submodule("testing", "What only tests call.");
   linkarms::bindings::bind_families(m, testing);
