@@ -95,6 +95,7 @@ def new(name, storage, arms, clusters, gap=0.4):
         storage=storage,
         delta=1e-300,
         stopping=la.stopping.Paper(theta=(-1_000, 1_000)),
+        family="gaussian",
     )
     value = level(campaign, clusters, gap)
     names = list(campaign.status().arms) * 2

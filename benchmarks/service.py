@@ -102,7 +102,9 @@ def run(seconds, connections=CONNECTIONS):
             for kind in KINDS:
                 for n in connections:
                     name = f"{kind}-{n}"
-                    campaign = Campaign.create(name, arms, 4, storage=storage, stopping=rule, delta=1e-300)
+                    campaign = Campaign.create(
+                        name, arms, 4, storage=storage, stopping=rule, delta=1e-300, family="gaussian"
+                    )
                     campaign.add_many(arms, values)
                     rows.append(measure(service.url, name, kind, n, seconds))
                     print(rows[-1], flush=True)

@@ -21,6 +21,7 @@ def settings():
     return {
         "arms": ["ada", "ben", "cy", "dot"],
         "n_clusters": 2,
+        "family": "gaussian",
         "delta": 1e-300,
         "stopping": la.stopping.Paper(theta=(-10, 10)),
     }

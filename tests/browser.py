@@ -74,4 +74,6 @@ def serious(page):
 
 def make(storage, name="coffee", arms=tuple(TRUTH), **settings):
     rule = settings.pop("stopping", la.stopping.Paper(theta=(-10, 10)))
-    return Campaign.create(name, list(arms), settings.pop("k", 2), storage=storage, stopping=rule, **settings)
+    return Campaign.create(
+        name, list(arms), settings.pop("k", 2), storage=storage, stopping=rule, family="gaussian", **settings
+    )

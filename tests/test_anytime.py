@@ -184,8 +184,8 @@ def test_mean_stopping_time_on_synthetic_1():
 
 
 def test_edges():
-    assert la.BanditClusterer(n_clusters=1, arms=4).result().stopped
-    assert la.BanditClusterer(n_clusters=4, arms=4).result().stopped
+    assert la.BanditClusterer(n_clusters=1, arms=4, family="gaussian").result().stopped
+    assert la.BanditClusterer(n_clusters=4, arms=4, family="gaussian").result().stopped
     equal = make("gaussian", 4, 1, 2)
     for m in range(4):
         equal.observe(m, np.array([0.0]))
@@ -207,7 +207,7 @@ def test_bernoulli_of_one_sample_each_does_not_stop():
 
 
 def test_dump_and_load_go_on_bit_for_bit():
-    c = la.BanditClusterer(n_clusters=3, arms=6, n_features=2, delta=1e-6, seed=2)
+    c = la.BanditClusterer(n_clusters=3, arms=6, n_features=2, delta=1e-6, seed=2, family="gaussian")
     rng = np.random.default_rng(8)
     truth = la.problems.synthetic1().parameters
     for _ in range(150):

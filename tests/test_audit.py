@@ -112,7 +112,10 @@ def test_a_weakened_threshold_is_caught(rule):
 def compared(rule, factor):
     """The rule and its weakened self on the same samples of a near-tie; delta is so small that neither stops."""
     samples = np.random.default_rng(4).normal([0.0, 4.0, 8.2], size=(12, 3)).ravel()
-    pair = [la.BanditClusterer(2, 3, delta=1e-60, stopping=r) for r in (rule, weaken(rule, factor))]
+    pair = [
+        la.BanditClusterer(2, 3, delta=1e-60, stopping=r, family="gaussian")
+        for r in (rule, weaken(rule, factor))
+    ]
     for c in pair:
         c.tell_many([0, 1, 2] * 12, samples)
         assert not c.done
@@ -137,7 +140,7 @@ def test_the_prices_are_divided_too():
 
 def test_a_loaded_weakened_run_goes_on_with_lower_prices():
     rule = weaken(la.stopping.Anytime(), 5.0)
-    c = la.BanditClusterer(2, 3, stopping=rule)
+    c = la.BanditClusterer(2, 3, stopping=rule, family="gaussian")
     c.tell_many([0, 1, 2, 0, 1], [0.1, 3.0, 9.0, 0.3, 2.7])
     again = la.BanditClusterer.load(c.dump(), stopping=rule)
     assert again.result().evidence == c.result().evidence

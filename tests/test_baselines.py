@@ -51,7 +51,7 @@ def test_one_run_for_each_delta():
 
 
 def test_stop_of_boc_by_the_formula():
-    c = la.BanditClusterer(3, 6, n_features=2, stopping=la.stopping.BOC(), delta=0.02)
+    c = la.BanditClusterer(3, 6, n_features=2, stopping=la.stopping.BOC(), delta=0.02, family="gaussian")
     rng = _rng(1)
     while not c.done:
         (m,) = c.ask()
@@ -138,7 +138,7 @@ def test_a_game_with_a_row_of_zeros_is_worth_nothing():
 
 def test_weights_stay_within_a_thousandth_of_slsqps_optimum():
     """At every 25th sample; SLSQP starts anew each time, from closed forms that share no code with psi."""
-    c = la.BanditClusterer(3, 6, n_features=2, sampling="atboc", stopping=None, delta=1e-3)
+    c = la.BanditClusterer(3, 6, n_features=2, sampling="atboc", stopping=None, delta=1e-3, family="gaussian")
     rng, checked = _rng(4), 0
     while not c.done:
         (m,) = c.ask()
@@ -182,7 +182,7 @@ def test_the_bracket_of_other_clusters_and_covariances(family, sizes):
 
 def test_atboc_tracks_the_sum_of_its_weights():
     """``argmin N - sum of w`` or forced exploration, written down again."""
-    c = la.BanditClusterer(3, 6, n_features=2, sampling="atboc", stopping=None, delta=0.1)
+    c = la.BanditClusterer(3, 6, n_features=2, sampling="atboc", stopping=None, delta=0.1, family="gaussian")
     rng, total = _rng(5), None
     while c.n_samples < 400:
         (m,) = c.ask()
@@ -227,7 +227,10 @@ def test_a_dumped_run_goes_on_bit_for_bit(rule):
     stop = None if rule in OWN else la.stopping.Paper(theta=(-9, 9), epsilon=0.05)
     rng = _rng(6)
     noise = rng.standard_normal((500, 2))
-    runs = [la.BanditClusterer(3, 6, n_features=2, sampling=rule, stopping=stop, seed=3) for _ in range(2)]
+    runs = [
+        la.BanditClusterer(3, 6, n_features=2, sampling=rule, stopping=stop, seed=3, family="gaussian")
+        for _ in range(2)
+    ]
     for i in range(0, 400, 4):
         if i % 40 == 0:
             runs[1] = la.BanditClusterer.load(runs[1].dump())

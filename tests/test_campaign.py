@@ -36,7 +36,9 @@ def clock():
 
 @pytest.fixture
 def lab(storage, clock):
-    with Campaign.create("lab", ARMS, 2, storage=storage, stopping=PAPER, clock=clock, lease=60) as campaign:
+    with Campaign.create(
+        "lab", ARMS, 2, storage=storage, stopping=PAPER, clock=clock, lease=60, family="gaussian"
+    ) as campaign:
         yield campaign
 
 
@@ -61,7 +63,7 @@ def test_from_nothing_to_a_result(lab):
 
 def test_the_same_arms_and_answers_as_a_clusterer(lab):
     """A campaign chooses and concludes as `BanditClusterer` does, sample by sample."""
-    c = la.BanditClusterer(2, ARMS, stopping=PAPER)
+    c = la.BanditClusterer(2, ARMS, stopping=PAPER, family="gaussian")
     rng = np.random.default_rng(5)
     while not c.done:
         n = int(rng.integers(1, 4))
@@ -173,7 +175,9 @@ def test_keys(lab, clock):
 
 
 def test_a_key_of_an_empty_ask_stays_empty(storage):
-    lab = Campaign.create("budget", ARMS, 2, storage=storage, stopping=PAPER, max_samples=2)
+    lab = Campaign.create(
+        "budget", ARMS, 2, storage=storage, stopping=PAPER, max_samples=2, family="gaussian"
+    )
     held = lab.ask(2)
     assert lab.ask(1, key="none") == []
     lab.release(held[0])
@@ -214,7 +218,7 @@ def test_retraction_counts_anew(lab):
     tickets = lab.ask(8)
     lab.tell_many(tickets, [values[t.arm] + t.id / 100 for t in tickets])
     lab.retract(tickets[5], "wrong arm")
-    c = la.BanditClusterer(2, ARMS, stopping=PAPER)
+    c = la.BanditClusterer(2, ARMS, stopping=PAPER, family="gaussian")
     for t in tickets[:5] + tickets[6:]:
         c.tell(t.arm, values[t.arm] + t.id / 100)
     assert lab.status().evidence == c.evidence_and_threshold()[0]
@@ -255,7 +259,7 @@ def test_a_stop_inside_a_batch_freezes_there(lab):
     rng = np.random.default_rng(2)
     values = [rng.normal(TRUTH[t.arm]) for t in tickets]
     lab.tell_many(tickets, values)
-    c = la.BanditClusterer(2, ARMS, stopping=PAPER)
+    c = la.BanditClusterer(2, ARMS, stopping=PAPER, family="gaussian")
     for t, value in zip(tickets, values, strict=True):
         if not c.done:
             c.tell(t.arm, value)
@@ -286,8 +290,11 @@ def test_another_process_goes_on_bit_for_bit(storage, sampling):
     """Two objects that take turns, each loading what the other wrote, do as one object that never loads."""
     rng = np.random.default_rng(4)
     settings = {"storage": storage, "stopping": PAPER, "sampling": sampling, "delta": 1e-9, "seed": 3}
-    alone = Campaign.create("alone", ARMS, 2, **settings)
-    turns = [Campaign.create("turns", ARMS, 2, **settings), Campaign.open("turns", storage=storage)]
+    alone = Campaign.create("alone", ARMS, 2, family="gaussian", **settings)
+    turns = [
+        Campaign.create("turns", ARMS, 2, family="gaussian", **settings),
+        Campaign.open("turns", storage=storage),
+    ]
     for i in range(40):
         n = int(rng.integers(1, 4))
         one, other = alone.ask(n), turns[i % 2].ask(n)
@@ -306,7 +313,7 @@ def test_another_process_goes_on_bit_for_bit(storage, sampling):
 @pytest.mark.parametrize("rule", ["ebc", "ebc-h", "lucbboc", "round-robin"])
 def test_asking_changes_nothing_but_what_is_pending(rule):
     """A replay takes the arms from the log: choosing them must not move the state."""
-    c = la.BanditClusterer(2, ARMS, stopping=PAPER, sampling=rule, seed=1)
+    c = la.BanditClusterer(2, ARMS, stopping=PAPER, sampling=rule, seed=1, family="gaussian")
     c.tell_many(ARMS, [0.0, 0.5, 5.0, 5.5])
     before = c.snapshot()
     c.ask(5)
@@ -319,7 +326,7 @@ def test_rules_with_a_memory_are_refused(tmp_path, rule):
     """Their choices move something that no operation in the log says."""
     path = tmp_path / "runs.db"
     with pytest.raises(la.errors.InvalidInput, match="keeps something in itself"):
-        Campaign.create("lab", ARMS, 2, storage=path, stopping=PAPER, sampling=rule)
+        Campaign.create("lab", ARMS, 2, storage=path, stopping=PAPER, sampling=rule, family="gaussian")
     assert not path.exists()
 
 
@@ -377,7 +384,9 @@ def test_exports(lab, tmp_path, clock):
 
 @pytest.mark.parametrize("bad", ["=1+1", "+x", "-x", "@x"])
 def test_cells_that_a_spreadsheet_would_run(tmp_path, bad):
-    with Campaign.create("x", [bad, "b", "c"], 2, storage=tmp_path / "x.db", stopping=PAPER) as campaign:
+    with Campaign.create(
+        "x", [bad, "b", "c"], 2, storage=tmp_path / "x.db", stopping=PAPER, family="gaussian"
+    ) as campaign:
         campaign.add(bad, -1.0, worker=bad)
         assert campaign.export("csv").splitlines()[1].startswith(f"1,'{bad},-1.0,'{bad},")
 
@@ -416,7 +425,7 @@ def test_threads_share_one_object(lab):
 
 
 def test_trivial_problems_are_done_at_once(storage):
-    with Campaign.create("one", ["a", "b"], 1, storage=storage, stopping=PAPER) as one:
+    with Campaign.create("one", ["a", "b"], 1, storage=storage, stopping=PAPER, family="gaussian") as one:
         assert one.ask(1) == []
         one.add("a", 1.0)
         assert one.status().late == 1

@@ -17,7 +17,20 @@ from linkarms.cli import _campaign, _campaign_report
 from linkarms.cli._app import app, run
 
 ROOT = Path(__file__).parents[1]
-CREATE = ["create", "lab", "--arms", "ada,ben,cy,dot", "-k", "2", "--stopping", "paper", "--theta", "-10,10"]
+CREATE = [
+    "create",
+    "lab",
+    "--arms",
+    "ada,ben,cy,dot",
+    "-k",
+    "2",
+    "--family",
+    "gaussian",
+    "--stopping",
+    "paper",
+    "--theta",
+    "-10,10",
+]
 COMMANDS = ("create", "list", "ask", "tell", "add", "release", "retract", "status", "export", "doctor")
 
 
@@ -144,7 +157,7 @@ def test_a_campaign_that_is_not_sound(shell):
             "--arms 'a,,b'",
         ),
         ([*CREATE, "--lease", "soon"], "--lease soon"),
-        ([*CREATE, "--family", "evil"], "there is no family 'evil'"),
+        ([*CREATE, "--family", "evil"], "family='evil' is unknown"),
         ([*CREATE, "--storage", "postgresql://me:secret@host/db"], "holds a password"),
         (["tell", "lab", "1"], "there is no value for '1'"),
         (["tell", "lab", "1", "--worth", "3"], "is no number"),

@@ -16,7 +16,14 @@ def path(tmp_path):
     file = tmp_path / "runs.db"
     now = [1_000.0]
     with Campaign.create(
-        "lab", ["a", "b", "c"], 2, storage=file, stopping=PAPER, lease=10, clock=lambda: now[0]
+        "lab",
+        ["a", "b", "c"],
+        2,
+        storage=file,
+        stopping=PAPER,
+        lease=10,
+        clock=lambda: now[0],
+        family="gaussian",
     ) as lab:
         first = lab.ask(4, worker="w", key="k")
         lab.tell_many(first[:2], [0.125, 0.5])

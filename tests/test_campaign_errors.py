@@ -136,9 +136,9 @@ def test_sizes_beyond_the_limits(tmp_path):
     path = tmp_path / "x.db"
     for arms, more in (([f"a{i}" for i in range(1_001)], {}), (["a", "b", "c"], {"n_features": 101})):
         with pytest.raises(TooLarge, match="at most"):
-            Campaign.create("lab", arms, 2, storage=path, stopping=PAPER, **more)
+            Campaign.create("lab", arms, 2, storage=path, stopping=PAPER, family="gaussian", **more)
     with pytest.raises(TooLarge, match="at most 200"):
-        Campaign.create("lab", ["a" * 201, "b", "c"], 2, storage=path, stopping=PAPER)
+        Campaign.create("lab", ["a" * 201, "b", "c"], 2, storage=path, stopping=PAPER, family="gaussian")
     assert not path.exists()
 
 
@@ -200,7 +200,7 @@ OWN = {
 
 @pytest.mark.parametrize("own", OWN.values(), ids=OWN)
 def test_classes_of_ones_own_are_refused(tmp_path, own):
-    settings = {"stopping": la.stopping.Paper(theta=(-9, 9))} | own
+    settings = {"family": "gaussian", "stopping": la.stopping.Paper(theta=(-9, 9))} | own
     path = tmp_path / "x.db"
     with pytest.raises(
         InvalidInput, match="a campaign takes the families and rules of linkarms only, by name"

@@ -53,7 +53,15 @@ class Machine(RuleBasedStateMachine):
         self.now = 1e6
         self.name = f"model-{next(self.numbers)}"
         made = Campaign.create(
-            self.name, ARMS, 2, storage=self.url, stopping=STOPPING, delta=0.2, lease=LEASE, clock=self.clock
+            self.name,
+            ARMS,
+            2,
+            storage=self.url,
+            stopping=STOPPING,
+            delta=0.2,
+            lease=LEASE,
+            clock=self.clock,
+            family="gaussian",
         )
         self.handles = [made, Campaign.open(self.name, storage=self.url, clock=self.clock)]
         self.tickets = {}
@@ -88,7 +96,7 @@ class Machine(RuleBasedStateMachine):
 
     def replay(self):
         """A clusterer that is told what is not retracted, in order, until it is done; and the samples it did not get."""
-        c = la.BanditClusterer(2, ARMS, stopping=STOPPING, delta=0.2)
+        c = la.BanditClusterer(2, ARMS, stopping=STOPPING, delta=0.2, family="gaussian")
         late = 0
         for ticket in self.told:
             held = self.tickets[ticket]

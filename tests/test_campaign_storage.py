@@ -19,7 +19,9 @@ PAPER = la.stopping.Paper(theta=(-10, 10))
 
 
 def create(storage, name="lab", **more):
-    return Campaign.create(name, ["a", "b", "c"], 2, storage=storage, stopping=PAPER, **more)
+    return Campaign.create(
+        name, ["a", "b", "c"], 2, storage=storage, stopping=PAPER, family="gaussian", **more
+    )
 
 
 def test_both_databases_keep_the_contract(storage):
@@ -78,7 +80,7 @@ def test_addresses(tmp_path, monkeypatch):
     create(f"sqlite:///{tmp_path}/c.db").close()
     assert sorted(p.name for p in tmp_path.glob("*.db")) == ["a.db", "b.db", "c.db"]
     assert Campaign.names("a.db") == Campaign.names("sqlite:///b.db") == ["lab"]
-    Campaign.create("default", ["a", "b", "c"], 2, stopping=PAPER).close()
+    Campaign.create("default", ["a", "b", "c"], 2, stopping=PAPER, family="gaussian").close()
     assert Campaign.names() == ["default"]
     assert (tmp_path / "linkarms.db").is_file()
 

@@ -23,7 +23,7 @@ def pair(storage):
     """A client, and the campaign behind it."""
     with local_service(storage) as service:
         url = f"http://127.0.0.1:{service.port}"
-        with Client.create("lab", ARMS, 2, url=url, stopping=RULE, delta=0.1) as client:
+        with Client.create("lab", ARMS, 2, url=url, stopping=RULE, delta=0.1, family="gaussian") as client:
             yield client, Campaign.open("lab", storage)
 
 
@@ -69,7 +69,7 @@ def test_errors_are_the_library_s_own(pair, tmp_path):
     with pytest.raises(la.errors.NotFound, match="there is no campaign 'tea'"):
         Client.open("tea", client.url)
     with pytest.raises(la.errors.Conflict, match="already"):
-        Client.create("lab", ARMS, 2, url=client.url, stopping=RULE)
+        Client.create("lab", ARMS, 2, url=client.url, stopping=RULE, family="gaussian")
     with pytest.raises(la.errors.UnknownArm, match="there is no arm 'eve'"):
         client.add("eve", 1.0)
     with pytest.raises(la.errors.InvalidInput, match="finite"):

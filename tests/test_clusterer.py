@@ -16,7 +16,14 @@ TRUTH = np.array([(-1, -1), (-1, -2), (1, 1), (2, 2), (3, -3), (3.5, -3)], dtype
 
 
 def make(**changes):
-    options = {"n_clusters": 3, "arms": 6, "n_features": 2, "stopping": PAPER, "seed": 3} | changes
+    options = {
+        "n_clusters": 3,
+        "arms": 6,
+        "n_features": 2,
+        "family": "gaussian",
+        "stopping": PAPER,
+        "seed": 3,
+    } | changes
     return la.BanditClusterer(**options)
 
 

@@ -19,7 +19,7 @@ def finite(p):
 
 @pytest.mark.parametrize("k", [1, 4])
 def test_one_cluster_and_all_clusters_need_no_samples(k):
-    c = la.BanditClusterer(k, 4, stopping=PAPER)
+    c = la.BanditClusterer(k, 4, stopping=PAPER, family="gaussian")
     assert c.done
     assert c.ask(3) == []
     r = c.result()
@@ -39,7 +39,7 @@ def test_one_cluster_and_all_clusters_need_no_samples(k):
 
 
 def test_a_single_arm():
-    assert la.BanditClusterer(1, 1, stopping=PAPER).result().labels.tolist() == [0]
+    assert la.BanditClusterer(1, 1, stopping=PAPER, family="gaussian").result().labels.tolist() == [0]
     assert la.psi([1.0], [2.0], 1).value == np.inf
 
 
@@ -175,7 +175,7 @@ def test_one_and_fifty_dimensions(d):
 
 
 def test_one_sample_an_arm_gives_a_result():
-    c = la.BanditClusterer(2, ["a", "b", "c"], stopping=PAPER)
+    c = la.BanditClusterer(2, ["a", "b", "c"], stopping=PAPER, family="gaussian")
     assert c.result().labels.tolist() == [-1, -1, -1]
     assert c.result().evidence == 0.0
     for arm, x in zip("abc", (0.0, 0.5, 4.0), strict=True):

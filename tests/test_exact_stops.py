@@ -36,7 +36,7 @@ def test_the_table_of_the_docs_is_the_evidence():
 
 def test_it_is_dumped_and_checked():
     rule = la.stopping.Paper(theta=(-5, 5), exact=True)
-    c = la.BanditClusterer(n_clusters=2, arms=5, stopping=rule, seed=1)
+    c = la.BanditClusterer(n_clusters=2, arms=5, stopping=rule, seed=1, family="gaussian")
     for arm, x in enumerate([0.0, 0.3, 0.6, 4.0, 4.2]):
         c.tell(arm, x)
     again = la.BanditClusterer.load(c.dump())

@@ -41,7 +41,7 @@ def test_nothing_is_said_too_early_or_without_hope():
 def fed(storage, seed, name="lab"):
     """A campaign that was run to its stop."""
     rng = np.random.default_rng(seed)
-    campaign = Campaign.create(name, ARMS, 2, storage=storage, stopping=RULE)
+    campaign = Campaign.create(name, ARMS, 2, storage=storage, stopping=RULE, family="gaussian")
     while tickets := campaign.ask(1):
         campaign.tell(tickets[0], rng.normal(TRUTH[ARMS.index(tickets[0].arm)]))
     return campaign
@@ -52,7 +52,7 @@ def test_the_trace_is_what_the_clusterer_saw(storage):
     campaign = fed(home, 0)
     trace = Trace("lab", home)
     assert trace.catch_up() == 1.0
-    c = la.BanditClusterer(2, ARMS, stopping=RULE)
+    c = la.BanditClusterer(2, ARMS, stopping=RULE, family="gaussian")
     seen = {}
     for row in sorted(trace_rows(campaign), key=lambda r: r["ticket"]):
         c.tell(row["arm"], row["value"])
@@ -88,7 +88,7 @@ def test_half_way_the_forecast_is_of_the_right_size():
     good = 0
     for seed in range(30):
         rng, looks = np.random.default_rng(seed), []
-        c = la.BanditClusterer(2, ARMS, stopping=RULE)
+        c = la.BanditClusterer(2, ARMS, stopping=RULE, family="gaussian")
         while not c.done:
             (arm,) = c.ask()
             c.tell(arm, rng.normal(TRUTH[ARMS.index(arm)]))
@@ -102,7 +102,7 @@ def test_half_way_the_forecast_is_of_the_right_size():
 
 def test_the_view_has_the_library_s_numbers(storage):
     home = open_storage(storage)
-    campaign = Campaign.create("lab", ARMS, 2, storage=home, stopping=RULE)
+    campaign = Campaign.create("lab", ARMS, 2, storage=home, stopping=RULE, family="gaussian")
     trace = Trace("lab", home)
     empty = campaign_view(campaign, trace)
     assert empty["words"]["known"] == "Nothing yet: 4 of 4 arms have no sample."
@@ -130,16 +130,20 @@ def test_words_claim_no_more_than_the_rule_does(tmp_path):
     def seen(campaign):
         return campaign_view(campaign, Trace(campaign.name, home))["words"]
 
-    fixed = Campaign.create("fixed", ARMS, 2, storage=home, sampling=la.sampling.FixedSize(1), stopping=None)
+    fixed = Campaign.create(
+        "fixed", ARMS, 2, storage=home, sampling=la.sampling.FixedSize(1), stopping=None, family="gaussian"
+    )
     fixed.add_many(ARMS, TRUTH)
     assert seen(fixed)["known"].endswith("nothing is promised.")
     assert "probability" not in seen(fixed)["known"]
-    short = Campaign.create("short", ARMS, 2, storage=home, stopping=RULE, max_samples=4)
+    short = Campaign.create("short", ARMS, 2, storage=home, stopping=RULE, max_samples=4, family="gaussian")
     short.add_many(ARMS, TRUTH)
     assert seen(short)["known"] == "Ended without a promise: these 2 clusters are a guess."
     assert "max_samples=4 is used up" in seen(short)["remark"]
     # the paper's rule cannot stop with so large an epsilon, and the page says so
-    hard = Campaign.create("hard", ARMS, 2, storage=home, stopping=la.stopping.Paper((-10, 10), epsilon=3))
+    hard = Campaign.create(
+        "hard", ARMS, 2, storage=home, stopping=la.stopping.Paper((-10, 10), epsilon=3), family="gaussian"
+    )
     hard.add_many(ARMS * 5, TRUTH * 5)
     assert "can never stop" in seen(hard)["remark"]
     done = fed(home, 0, "done")
@@ -152,7 +156,7 @@ def test_words_claim_no_more_than_the_rule_does(tmp_path):
 @pytest.mark.parametrize(("d", "axes", "corners"), [(1, 1, 2), (2, 2, 24), (3, 2, 24)])
 def test_arms_are_drawn_on_a_line_a_plane_or_two_principal_axes(tmp_path, d, axes, corners):
     home = open_storage(tmp_path / "runs.db")
-    campaign = Campaign.create("lab", ARMS, 2, storage=home, stopping=RULE, n_features=d)
+    campaign = Campaign.create("lab", ARMS, 2, storage=home, stopping=RULE, n_features=d, family="gaussian")
     rng = np.random.default_rng(d)
     campaign.add_many(ARMS * 9, [m + rng.normal(size=d) for m in TRUTH * 9])
     view = campaign_view(campaign, Trace("lab", home))["arms"]

@@ -90,7 +90,7 @@ def test_radius(family, proxy):
 def test_rounds_and_stop(name):
     """Every round samples the arms of its definition once; the run ends as soon as L reaches the third largest U."""
     truth = [0.0, 0.4, 4.0, 4.3, 4.6]
-    c = la.BanditClusterer(2, 5, sampling=name, stopping=None, delta=0.1)
+    c = la.BanditClusterer(2, 5, sampling=name, stopping=None, delta=0.1, family="gaussian")
     rng, rest = np.random.default_rng(3), []
     while not c.done:
         (m,) = c.ask()

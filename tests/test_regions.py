@@ -94,7 +94,7 @@ def test_they_miss_no_more_often_than_promised():
     truth = np.array([0.0, 0.3, 2.0, 2.2])
     for seed in range(trials):
         rng = np.random.default_rng([5, seed])
-        c = la.BanditClusterer(2, 4, stopping=la.stopping.Paper(theta=(-9, 9)), delta=1e-9)
+        c = la.BanditClusterer(2, 4, stopping=la.stopping.Paper(theta=(-9, 9)), delta=1e-9, family="gaussian")
         missed = False
         for _ in range(120):
             (arm,) = c.ask()

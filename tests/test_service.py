@@ -18,6 +18,7 @@ COFFEE = {
     "name": "coffee",
     "arms": ["ada", "ben", "cy", "dot"],
     "n_clusters": 2,
+    "family": "gaussian",
     "stopping": {"name": "paper", "theta": [-10, 10]},
 }
 TRUTH = {"ada": 0.0, "ben": 0.4, "cy": 5.0, "dot": 5.3}

@@ -55,6 +55,7 @@ def test_the_level_is_that_of_psi():
         sampling="round-robin",
         stopping=EvidenceLevel((-9, 9)),
         seed=1,
+        family="gaussian",
     )
     rng = np.random.default_rng(4)
     x = [[] for _ in range(5)]

@@ -158,7 +158,7 @@ BAD = {
     "theta='wide'": lambda: Paper(theta="wide"),
     "epsilon=0 ": lambda: Paper(theta=(0, 1), epsilon=0.0),
     "epsilon=nan": lambda: Paper(theta=(0, 1), epsilon=math.nan),
-    "needs the parameter space": lambda: la.BanditClusterer(2, 3, stopping="paper"),
+    "needs the parameter space": lambda: la.BanditClusterer(2, 3, stopping="paper", family="gaussian"),
 }
 
 

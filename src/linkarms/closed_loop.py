@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from linkarms._progress import Progress
-from linkarms.arms import make_source
+from linkarms.arms import RecordedArms, make_source
 from linkarms.clusterer import BanditClusterer
-from linkarms.errors import ArmExhausted, InvalidInput
-from linkarms.families import FamilyLike
+from linkarms.errors import ArmExhausted, FamilySuggestion, InvalidInput
+from linkarms.families import DEFAULT, FamilyLike, suggestion
 from linkarms.problem import Problem
 from linkarms.result import Result
 from linkarms.sampling import SamplingRule
@@ -45,8 +48,9 @@ def cluster(
         K; a Problem has its own.
     delta : float, default 0.05
         The promised error probability.
-    family : optional
-        The distributions of the samples, by default "gaussian", or a Problem's own.
+    family : str, Family or a sequence with one per arm, optional
+        The distributions of the samples; a Problem has its own. By default ``"gaussian-unknown"``: real numbers of unknown
+        variance. Samples that are whole numbers get a `linkarms.errors.FamilySuggestion`.
     sampling, stopping, seed, max_samples
         As in `BanditClusterer`; the seed also draws the recorded or simulated samples.
     replace : bool, default True
@@ -75,19 +79,26 @@ def cluster(
     if isinstance(arms, Problem):
         family = arms.family if family is None else family
         n_clusters = arms.n_clusters if n_clusters is None else n_clusters
+    if family is None and isinstance(source, RecordedArms):
+        text = suggestion(np.concatenate(source.records))
+        if text is not None:
+            warnings.warn(text, FamilySuggestion, stacklevel=2)
+        family = DEFAULT
     if n_clusters is None:
         raise InvalidInput("n_clusters is missing; say into how many clusters the arms are to be put")
     clusterer = BanditClusterer(
         n_clusters,
         list(source.names),
         n_features=source.n_features,
-        family="gaussian" if family is None else family,
+        family=family,
         delta=delta,
         sampling=sampling,
         stopping=stopping,
         seed=seed,
         max_samples=max_samples,
     )
+    if isinstance(source, RecordedArms) and source.replace and clusterer.families.unknown_variance:
+        _refuse_constant(source, clusterer)
     with Progress("clustering", enabled=progress) as bar:
 
         def after_each(c: BanditClusterer) -> None:
@@ -103,3 +114,16 @@ def cluster(
         except ArmExhausted as error:
             clusterer.close(str(error))
     return clusterer.result()
+
+
+def _refuse_constant(source: RecordedArms, clusterer: BanditClusterer) -> None:
+    """Raise `InvalidInput` for an arm whose records are all equal: they say nothing of its variance, and the run would not end."""
+    spread = source.variances.max(axis=1)
+    shared = any(getattr(family, "shared", False) for family in clusterer.families.families)
+    constant = np.flatnonzero(spread == 0.0)
+    if clusterer.done or len(constant) == 0 or (shared and spread.any()):
+        return
+    raise InvalidInput(
+        f"the records of arm {source.names[constant[0]]!r} are all equal, so their variance cannot be estimated; leave the arm "
+        "out, or give a family that needs no estimate: 'gaussian:VARIANCE', 'bounded:LOW:HIGH', 'bernoulli', 'poisson'"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Protocol
 
@@ -13,8 +14,8 @@ from linkarms._dump import damage_named, dumped_families, dumped_rule, read_dump
 from linkarms._samples import check_samples, sufficient_statistics
 from linkarms._validate import check_delta, check_integer, check_n_clusters
 from linkarms.engine import Engine
-from linkarms.errors import InvalidInput, UnknownArm
-from linkarms.families import ArmFamilies, FamilyLike, resolve
+from linkarms.errors import FamilySuggestion, InvalidInput, UnknownArm
+from linkarms.families import DEFAULT, ArmFamilies, FamilyLike, are_whole, resolve, suggestion
 from linkarms.problem import arm_names
 from linkarms.result import Result
 from linkarms.sampling import SamplingRule, resolve_sampling, sampling_from_dict
@@ -50,8 +51,9 @@ class BanditClusterer:
         How many arms, or their names.
     n_features : int, default 1
         Numbers in one sample.
-    family : str, Family or a sequence with one for each arm, default "gaussian"
-        The distributions of the samples; see `linkarms.families`.
+    family : str, Family or a sequence with one per arm, optional
+        The distributions of the samples; see `linkarms.families`. By default ``"gaussian-unknown"``: real numbers of unknown
+        variance. Samples that then turn out to be whole numbers get a `linkarms.errors.FamilySuggestion`.
     delta : float, default 0.05
         The promised error probability.
     sampling : str or SamplingRule, default "ebc-h"
@@ -82,7 +84,7 @@ class BanditClusterer:
         n_clusters: int,
         arms: int | Sequence[Hashable],
         n_features: int = 1,
-        family: FamilyLike = "gaussian",
+        family: FamilyLike | None = None,
         delta: float = 0.05,
         sampling: str | SamplingRule = "ebc-h",
         stopping: StoppingRule | str | None = "anytime",
@@ -94,7 +96,8 @@ class BanditClusterer:
         self.n_features = check_integer("n_features", n_features, 1)
         self.delta = check_delta(delta)
         self.max_samples = None if max_samples is None else check_integer("max_samples", max_samples, 1)
-        self.families: ArmFamilies = resolve(family, len(self.arms), self.n_features)
+        given = DEFAULT if family is None else family
+        self.families: ArmFamilies = resolve(given, len(self.arms), self.n_features)
         rule = resolve_sampling(sampling).fresh()
         self._engine = Engine(
             self.families,
@@ -107,6 +110,8 @@ class BanditClusterer:
         self._index = {name: m for m, name in enumerate(self.arms)}
         self._stopped = self._engine.trivial
         self._closed: str | None = None
+        #: Samples for which a family may be suggested; None once that is decided.
+        self._undescribed: list[NDArray[np.float64]] | None = [] if family is None else None
         #: Samples told after the stop, as (arm, numbers): kept, and without influence on the answer.
         self.late: list[tuple[Hashable, list[float]]] = []
 
@@ -176,6 +181,7 @@ class BanditClusterer:
         """Report several samples, in this order. If one is refused, none is taken in."""
         names = list(arms)
         indices, samples = self.check_samples(names, values)
+        self._suggest_family(samples)
         statistics = sufficient_statistics(self.families, indices, samples)
         rows = list(zip(indices, names, samples, statistics, strict=True))
         if len(rows) == 1 or (self._engine.compiled and not self.families.has_callbacks):
@@ -191,6 +197,19 @@ class BanditClusterer:
             self._restore(state)
             self.late, self._stopped = late, stopped
             raise
+
+    def _suggest_family(self, samples: NDArray[np.float64]) -> None:
+        """Warn once, when every arm has two samples, if no family was given and all samples are whole numbers."""
+        if self._undescribed is None:
+            return
+        self._undescribed.append(samples)
+        whole, enough = are_whole(samples), self._engine.state.counts.min() >= 2
+        if whole and not enough:
+            return
+        text = suggestion(np.concatenate(self._undescribed)) if whole else None
+        self._undescribed = None
+        if text is not None:
+            warnings.warn(text, FamilySuggestion, stacklevel=4)
 
     def check_samples(
         self, arms: Iterable[Hashable], values: Iterable[ArrayLike]

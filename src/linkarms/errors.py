@@ -11,6 +11,7 @@ __all__ = [
     "CallbackError",
     "Conflict",
     "DownloadError",
+    "FamilySuggestion",
     "InvalidDump",
     "InvalidInput",
     "InvalidSample",
@@ -84,6 +85,10 @@ class NewerSchema(StorageError):
 
 class MissingDependency(LinkarmsError, ImportError):
     """An optional package is not installed; the message holds the pip line."""
+
+
+class FamilySuggestion(UserWarning):
+    """A warning: the samples look like those of a certain family, and none was given. Giving any family silences it."""
 
 
 def require(module: str, extra: str) -> None:

@@ -154,7 +154,7 @@ def confidence_radii(
     --------
     >>> import linkarms as la
     >>> from linkarms.regions import confidence_radii
-    >>> c = la.BanditClusterer(2, ["ada", "ben", "cy"], stopping=la.stopping.Paper(theta=(-9, 9)))
+    >>> c = la.BanditClusterer(2, ["ada", "ben", "cy"], family="gaussian", stopping=la.stopping.Paper(theta=(-9, 9)))
     >>> c.tell_many(["ada", "ada", "ben"], [0.1, 0.3, 5.0])
     >>> confidence_radii(c.families, c.result().pulls, c.means, [[1.0], [-1.0]], delta=0.05).round(2).tolist()
     [[3.86, 3.86], [7.09, 7.09], [nan, nan]]

@@ -92,7 +92,7 @@ def resampled_problem(
         d arrays, which may have different lengths.
     n_clusters : int
         K.
-    family : str or Family, default "gaussian"
+    family : str or Family, default "gaussian", of variance 1
         The model of the samples; not a product, and no categories.
     independent : bool, default False
         Draw each coordinate on its own.

@@ -64,7 +64,7 @@ class Campaign:
     >>> import linkarms as la
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.db"
     >>> campaign = la.campaign.Campaign.create(
-    ...     "lab", arms=["ada", "ben", "cy"], n_clusters=2, storage=path, stopping=la.stopping.Paper(theta=(-9, 9))
+    ...     "lab", arms=["ada", "ben", "cy"], n_clusters=2, family="gaussian:0.25", storage=path
     ... )
     >>> ticket, *others = campaign.ask(3, worker="bench 1")
     >>> ticket.id, ticket.arm

@@ -22,7 +22,7 @@ class Settings(TypedDict, total=False):
     """What `Campaign.create` hands on to `BanditClusterer`, with its defaults."""
 
     n_features: int
-    family: FamilyLike
+    family: FamilyLike | None
     delta: float
     sampling: str | SamplingRule
     stopping: StoppingRule | str | None

@@ -60,7 +60,7 @@ class Trace:
     >>> import linkarms as la
     >>> home = la.campaign.open_storage(pathlib.Path(tempfile.mkdtemp()) / "runs.db")
     >>> rule = la.stopping.Paper(theta=(-9, 9))
-    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=home, stopping=rule)
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, family="gaussian", storage=home, stopping=rule)
     >>> receipts = lab.add_many(["ada", "ben", "cy", "cy"], [0.0, 0.3, 5.0, 5.2])
     >>> trace = la.campaign.Trace("lab", home)
     >>> trace.catch_up()

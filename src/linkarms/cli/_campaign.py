@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from linkarms._family_syntax import DEFAULT
 from linkarms.cli import _campaign_report as report
 from linkarms.cli._campaign_options import Key, Lease, Name, StorageUrl, Ticket, Worker
 from linkarms.cli._options import Delta, Epsilon, Json, MaxSamples, Quiet, Seed, Stopping, Theta
 from linkarms.cli._output import print_json
-from linkarms.cli._parse import FAMILY_HELP, parse_duration, parse_family, parse_list, parse_stopping
+from linkarms.cli._parse import FAMILY_HELP, parse_duration, parse_list, parse_stopping
 from linkarms.errors import InvalidInput, InvalidSample
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ campaign = typer.Typer(
 Arms = Annotated[str, typer.Option(metavar="NAME,NAME", help="The names of the arms.")]
 NClusters = Annotated[int, typer.Option("--n-clusters", "-k", metavar="K", help="The number of clusters.")]
 Features = Annotated[int, typer.Option("--features", metavar="D", help="Numbers in one sample.")]
-Family = Annotated[str, typer.Option(metavar="NAME[:PARAMETER]", help=FAMILY_HELP)]
+Family = Annotated[str | None, typer.Option(metavar="NAME[:PARAMETER]", help=FAMILY_HELP)]
 Sampling = Annotated[
     str | None,
     typer.Option(metavar="RULE", help="Which arm next: ebc, ebc-h, round-robin.  [default: ebc-h]"),
@@ -53,7 +54,7 @@ def create(
     arms: Arms,
     n_clusters: NClusters,
     features: Features = 1,
-    family: Family = "gaussian",
+    family: Family = None,
     delta: Delta = 0.05,
     sampling: Sampling = None,
     stopping: Stopping = None,
@@ -77,7 +78,7 @@ def create(
     """
     from linkarms.campaign import Campaign
 
-    settings: dict[str, Any] = {"n_features": features, "family": parse_family(family), "delta": delta}
+    settings: dict[str, Any] = {"n_features": features, "family": family, "delta": delta}
     settings |= {"seed": seed, "max_samples": max_samples}
     settings["stopping"] = parse_stopping(stopping, theta, epsilon)
     if sampling is not None:
@@ -90,6 +91,11 @@ def create(
             print_json(made.status().to_dict())
         elif not quiet:
             print(f"campaign {name}: {len(names)} arms, {n_clusters} clusters, delta={delta:g}")
+            if family is None:
+                print(
+                    f"samples are taken as {DEFAULT} (real numbers of unknown variance); for 0 and 1 give --family bernoulli, "
+                    "for counts --family poisson"
+                )
 
 
 @campaign.command("list")

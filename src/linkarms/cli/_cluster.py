@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
+from linkarms._family_syntax import DEFAULT
 from linkarms.arms import RecordedArms, from_frame, read_table
 from linkarms.cli._options import Delta, Epsilon, Json, MaxSamples, Quiet, Seed, Stopping, Theta
 from linkarms.cli._output import check_out, print_json, print_result, write_out
-from linkarms.cli._parse import FAMILY_HELP, parse_family, parse_list, parse_stopping
+from linkarms.cli._parse import FAMILY_HELP, parse_list, parse_stopping
 from linkarms.cli._view import Watch
 
 __all__ = ["cluster"]
@@ -21,7 +23,7 @@ File = Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .tsv or .parquet fi
 Arm = Annotated[str, typer.Option(metavar="COL", help="The column with the name of the arm.")]
 Value = Annotated[str, typer.Option(metavar="COL[,COL]", help="The column, or columns, with the sample.")]
 NClusters = Annotated[int, typer.Option("--n-clusters", "-k", metavar="K", help="The number of clusters.")]
-Family = Annotated[str, typer.Option(metavar="NAME[:PARAMETER]", help=FAMILY_HELP)]
+Family = Annotated[str | None, typer.Option(metavar="NAME[:PARAMETER]", help=FAMILY_HELP)]
 Sampling = Annotated[str, typer.Option(metavar="RULE", help="Which arm to pull: ebc, ebc-h, round-robin.")]
 Replace = Annotated[
     bool,
@@ -38,7 +40,7 @@ def cluster(
     arm: Arm,
     value: Value,
     n_clusters: NClusters,
-    family: Family = "gaussian",
+    family: Family = None,
     delta: Delta = 0.05,
     sampling: Sampling = "ebc-h",
     stopping: Stopping = None,
@@ -58,6 +60,8 @@ def cluster(
 
     Examples:
 
+    - linkarms cluster flights.csv --arm carrier --value delay -k 2
+
     - linkarms cluster trips.parquet --arm zone --value gap -k 3 --family exponential
 
     - linkarms cluster sensors.csv --arm id --value x,y -k 4 --family gaussian:0.25 --out clusters.png
@@ -68,15 +72,16 @@ def cluster(
       --stopping paper --theta 0.1,50
     """
     import linkarms as la
+    from linkarms import families
 
     if out is not None:
         check_out(out)
     columns = parse_list(value, "--value")
-    model = parse_family(family)
+    model = families.parse(DEFAULT if family is None else family, len(columns))
     rule = parse_stopping(stopping, theta, epsilon)
     source = from_frame(read_table(file), arm, columns, replace=replace, seed=seed)
-    if family == "gaussian" and not quiet:
-        _remark_on_variance(source)
+    if not quiet:
+        _remark_on_family(family, source)
     with Watch(quiet=quiet) as watch:
         result = la.cluster(
             source,
@@ -98,14 +103,21 @@ def cluster(
     raise typer.Exit(0 if result.stopped else 1)
 
 
-def _remark_on_variance(source: RecordedArms) -> None:
-    """The Gaussian family has variance 1 unless told otherwise; with more the promise would not hold."""
-    variances = source.variances.max(axis=1)
-    widest = int(variances.argmax())
-    # A sample variance of n records varies by about sqrt(2 / n): speak only of what is no chance.
-    if variances[widest] > 1.0 + 5.0 * math.sqrt(2.0 / source.n_records[widest]):
-        print(
-            f"linkarms: --family gaussian means variance 1, and arm {source.names[widest]!r} has "
-            f"{variances[widest]:.3g}; give --family gaussian:VARIANCE, or scale the values",
-            file=sys.stderr,
-        )
+def _remark_on_family(family: str | None, source: RecordedArms) -> None:
+    """Say on stderr if no family was given and the samples suggest one, or if they are wider than ``gaussian`` takes for granted."""
+    from linkarms import families
+
+    if family is None:
+        text = families.suggestion(np.concatenate(source.records))
+        if text is not None:
+            print(f"linkarms: {text}", file=sys.stderr)
+    elif family == "gaussian":
+        variances = source.variances.max(axis=1)
+        widest = int(variances.argmax())
+        # A sample variance of n records varies by about sqrt(2 / n): speak only of what is no chance.
+        if variances[widest] > 1.0 + 5.0 * math.sqrt(2.0 / source.n_records[widest]):
+            print(
+                f"linkarms: --family gaussian means variance 1, and arm {source.names[widest]!r} has "
+                f"{variances[widest]:.3g}; give --family gaussian-unknown or gaussian:VARIANCE",
+                file=sys.stderr,
+            )

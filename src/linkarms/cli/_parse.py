@@ -7,12 +7,12 @@ import math
 from pathlib import Path
 from typing import Any
 
+from linkarms._family_syntax import DEFAULT, SYNTAX
 from linkarms.errors import InvalidInput
 
 __all__ = [
     "FAMILY_HELP",
     "parse_duration",
-    "parse_family",
     "parse_list",
     "parse_numbers",
     "parse_problem",
@@ -21,61 +21,9 @@ __all__ = [
 ]
 
 FAMILY_HELP = (
-    "How samples are distributed: gaussian[:VARIANCE], bounded:LOW:HIGH, exponential[:mean], bernoulli, "
-    "poisson, gamma:SHAPE[:mean], categorical; with commas, one for each column."
+    f"How samples are distributed: {SYNTAX}; with commas, one per column. Not given: {DEFAULT}, real numbers "
+    "of unknown variance."
 )
-
-#: What may follow the name of a family: how it is written, and the least and largest number of words.
-_FAMILIES = {
-    "gaussian": ("gaussian or gaussian:VARIANCE", 0, 1),
-    "exponential": ("exponential, exponential:rate or exponential:mean", 0, 1),
-    "bernoulli": ("bernoulli", 0, 0),
-    "poisson": ("poisson", 0, 0),
-    "gamma": ("gamma:SHAPE, gamma:SHAPE:rate or gamma:SHAPE:mean", 1, 2),
-    "categorical": ("categorical or categorical:CATEGORIES", 0, 1),
-    "bounded": ("bounded:LOW:HIGH", 2, 2),
-}
-
-
-def parse_family(text: str, option: str = "--family") -> Any:
-    """A family as ``NAME`` or ``NAME:PARAMETER``, or several with commas for independent coordinates."""
-    from linkarms import families
-
-    parts = [_one_family(part, f"{option} {part}") for part in parse_list(text, option)]
-    return parts[0] if len(parts) == 1 else families.Product(parts)
-
-
-def _one_family(text: str, where: str) -> Any:
-    from linkarms import families
-
-    name, *words = (word.strip() for word in text.split(":"))
-    if name not in _FAMILIES:
-        raise InvalidInput(f"{where}: there is no family {name!r}; choose one of {', '.join(_FAMILIES)}")
-    form, least, most = _FAMILIES[name]
-    if not least <= len(words) <= most:
-        raise InvalidInput(f"{where}: write {form}")
-    if name == "gaussian":
-        return families.Gaussian(_number(words[0], where)) if words else families.Gaussian()
-    if name == "bounded":
-        return families.bounded(_number(words[0], where), _number(words[1], where))
-    if name == "gamma":
-        return families.Gamma(_number(words[0], where), **_parameter(words[1:], where, form))
-    if name == "exponential":
-        return families.Exponential(**_parameter(words, where, form))
-    if name == "bernoulli":
-        return families.Bernoulli()
-    if name == "poisson":
-        return families.Poisson()
-    # Without a number there are as many categories as columns, and the library counts those.
-    return families.Categorical(_whole(words[0], where)) if words else name
-
-
-def _parameter(words: list[str], where: str, form: str) -> dict[str, Any]:
-    if not words:
-        return {}
-    if words[0] not in ("rate", "mean"):
-        raise InvalidInput(f"{where}: {words[0]!r} is no parameter; write {form}")
-    return {"parameter": words[0]}
 
 
 def parse_stopping(name: str | None, theta: str | None, epsilon: float | None) -> Any:
@@ -175,18 +123,11 @@ def _read_problem(path: Path) -> Any:
     unknown = sorted(set(content) - {"parameters", "n_clusters", "family", "arms"})
     if unknown:
         raise InvalidInput(f"{path}: {unknown[0]!r} is unknown; give parameters, n_clusters, family and arms")
-    family = content.get("family", "gaussian")
-    entries = family if isinstance(family, list) else [family]
-    if not all(isinstance(entry, str) for entry in entries):
-        raise InvalidInput(
-            f'{path}: family is a name such as "gaussian" or "gamma:2", or a list with one for each arm'
-        )
-    families = [parse_family(entry, f"{path}: family") for entry in entries]
     try:
         return Problem(
             content["parameters"],
             content["n_clusters"],
-            family=families if isinstance(family, list) else families[0],
+            family=content.get("family", "gaussian"),
             arms=content.get("arms"),
         )
     except InvalidInput as error:

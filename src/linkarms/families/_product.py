@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from linkarms.errors import InvalidInput
 from linkarms.families._base import Array, Family, Row, ScalarFamily
 from linkarms.families._model import CATEGORICAL, COVARIANCE
+from linkarms.families._unknown import UnknownVariance
 
 __all__ = ["Product"]
 
@@ -51,6 +52,10 @@ class Product(Family):
                 raise InvalidInput(
                     f"coordinate {i} of a product is the user's own family {family.name!r}; products take the families "
                     "that the package ships, your own works for arms with one number a sample"
+                )
+            if isinstance(family, UnknownVariance):
+                raise InvalidInput(
+                    f"coordinate {i} of a product is {family.name}; a product takes known variances only, so give gaussian:VARIANCE"
                 )
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkarms._family_syntax import SYNTAX
 from linkarms.errors import InvalidDump, InvalidInput
 from linkarms.families._base import Array, Family, ScalarFamily
 from linkarms.families._callbacks import CallbackTable
@@ -24,6 +25,7 @@ from linkarms.families._model import (
     UnknownModel,
     VectorModel,
 )
+from linkarms.families._parse import parse
 from linkarms.families._product import Product
 from linkarms.families._scalar import GAUSSIAN
 from linkarms.families._unknown import UnknownVariance
@@ -46,7 +48,6 @@ _SHIPPED: dict[str, type[Family]] = {
         Product,
     )
 }
-_NEEDS = {"gamma": "Gamma(shape=...)", "bounded": "bounded(low, high)", "product": "Product([...])"}
 
 
 class ArmFamilies:
@@ -131,8 +132,8 @@ class ArmFamilies:
         """Raise `InvalidInput` where the variance is unknown: ``what`` needs it."""
         if self.unknown_variance:
             raise InvalidInput(
-                f"{what} needs a known variance and the family is {self.families[0].name!r}; give "
-                "linkarms.families.Gaussian(covariance) with your best guess"
+                f"{what} needs a known variance and the family is {self.families[0].name!r}; give the family "
+                "'gaussian:VARIANCE' with your best guess"
             )
 
     def raise_pending(self) -> None:
@@ -161,7 +162,7 @@ def resolve(family: FamilyLike, n_arms: int, n_features: int) -> ArmFamilies:
     Parameters
     ----------
     family : str, Family, or a sequence of them
-        One for all arms, or one for each.
+        One for all arms, or one for each; `linkarms.families.SYNTAX` lists the texts.
     n_arms, n_features : int
         M and d.
     """
@@ -173,10 +174,7 @@ def resolve(family: FamilyLike, n_arms: int, n_features: int) -> ArmFamilies:
             )
         return ArmFamilies([_fit(shared.for_arm(m), n_features, m) for m in range(n_arms)], n_features)
     if not isinstance(family, Sequence):
-        raise InvalidInput(
-            f"family={family!r} is no family; give a name ({', '.join(_SHIPPED)}), an object of linkarms.families, or a "
-            "list with one for each arm"
-        )
+        raise _no_family(family)
     if len(family) != n_arms:
         raise InvalidInput(f"there are {len(family)} families for {n_arms} arms; give one for each arm")
     return ArmFamilies([_fit(_one(f, n_features), n_features, m) for m, f in enumerate(family)], n_features)
@@ -185,17 +183,15 @@ def resolve(family: FamilyLike, n_arms: int, n_features: int) -> ArmFamilies:
 def _one(family: str | Family, n_features: int) -> Family:
     if isinstance(family, Family):
         return family
-    if not isinstance(family, str) or family not in _SHIPPED:
-        raise InvalidInput(
-            f"family={family!r} is unknown; choose one of {', '.join(_SHIPPED)}, or give an object of linkarms.families"
-        )
-    if family in _NEEDS:
-        raise InvalidInput(
-            f"family={family!r} needs more than a name; give linkarms.families.{_NEEDS[family]}"
-        )
-    if family == "categorical":
-        return Categorical(n_features)
-    return _SHIPPED[family]()
+    if not isinstance(family, str):
+        raise _no_family(family)
+    return parse(family, n_features)
+
+
+def _no_family(given: object) -> InvalidInput:
+    return InvalidInput(
+        f"family={given!r} is not a family; choose {SYNTAX}, give an object of linkarms.families, or a list with one per arm"
+    )
 
 
 def _fit(family: Family, n_features: int, m: int) -> Family:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from linkarms._family_syntax import DEFAULT, SYNTAX
 from linkarms.campaign import LIMITS
 
 __all__ = ["Add", "Ask", "Create", "Problem", "Release", "Retract", "Tell", "Token"]
@@ -43,7 +44,7 @@ class Create(BaseModel):
             "arms": ["ada", "ben", "cy", "dot"],
             "n_clusters": 2,
             "delta": 0.05,
-            "stopping": {"name": "paper", "theta": [-10, 10]},
+            "family": "gaussian-unknown",
         }
     )
     name: Annotated[str, Field(pattern=NAME, description="Letters, digits, '.', '-' and '_'.")]
@@ -52,8 +53,11 @@ class Create(BaseModel):
     n_features: Annotated[int, Field(strict=True, ge=1, description="Numbers in one sample.")] = 1
     family: Annotated[
         str | dict[str, Any] | list[str | dict[str, Any]],
-        Field(description='A name, or {"name": "gamma", "shape": 2}, or a list with one for each arm.'),
-    ] = "gaussian"
+        Field(
+            description=f"How samples are distributed: {SYNTAX}; with commas, one per number of a sample. Or an object, "
+            '{"name": "gamma", "shape": 2}, or a list with one per arm.'
+        ),
+    ] = DEFAULT
     delta: Annotated[float, Field(strict=True, gt=0, lt=1, description="The promised error probability.")] = (
         0.05
     )

@@ -3,6 +3,7 @@ import { call } from "./api.js";
 import { field, h } from "./dom.js";
 
 const FAMILIES = [
+  ["gaussian-unknown", "numbers with noise of unknown variance"],
   ["gaussian", "numbers with noise of known variance"],
   ["bounded", "numbers between bounds"],
   ["exponential", "waiting times"],
@@ -29,7 +30,7 @@ function needed(part, wanted) {
 
 export function startForm({ stopping, defaults }, created) {
   const rules = stopping.filter((rule) => rule.required.every((name) => ASKED.includes(name)));
-  const family = choice("family", FAMILIES, "gaussian");
+  const family = choice("family", FAMILIES, "gaussian-unknown");
   const rule = choice("stopping", rules.map(({ name }) => [name, RULES[name] || name]), defaults.stopping);
   const variance = field("Variance of the noise", numberInput("variance", "1", { min: "0" }));
   const low = field("Least possible sample", numberInput("low", "0"));
@@ -63,7 +64,7 @@ export function startForm({ stopping, defaults }, created) {
     event.preventDefault();
     const data = new FormData(form);
     const value = (name) => Number(data.get(name));
-    const families = { gaussian: { name: "gaussian", covariance: value("variance") }, bounded: { name: "bounded", low: value("low"), high: value("high") } };
+    const families = { gaussian: `gaussian:${value("variance")}`, bounded: `bounded:${value("low")}:${value("high")}` };
     const body = {
       name: data.get("name").trim(),
       arms: data.get("arms").split("\n").map((line) => line.trim()).filter(Boolean),

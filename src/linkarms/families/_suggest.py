@@ -1,0 +1,50 @@
+"""What to say of whole numbers that were given without a family."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkarms._family_syntax import DEFAULT
+from linkarms.families._base import Array
+
+__all__ = ["are_whole", "suggestion"]
+
+
+def are_whole(samples: Array) -> bool:
+    """Whether all numbers are 0, 1, 2, ..."""
+    return bool(np.all((samples >= 0.0) & (samples == np.floor(samples))))
+
+
+def suggestion(samples: ArrayLike) -> str | None:
+    """Return the family to consider for samples that came without one; None if they are not all whole numbers >= 0.
+
+    Parameters
+    ----------
+    samples : array_like, shape (n,) or (n, d)
+        Samples of any arms.
+
+    Examples
+    --------
+    >>> from linkarms.families import suggestion
+    >>> suggestion([0.5, 1.0]) is None
+    True
+    >>> suggestion([0, 1, 1, 0])
+    "no family is given, so the samples are taken as gaussian-unknown, and all are 0 or 1; for yes or no, give the family 'bernoulli'"
+    """
+    x = np.asarray(samples, dtype=np.float64)
+    x = x[:, None] if x.ndim == 1 else x
+    if x.size == 0 or not are_whole(x):
+        return None
+    d = x.shape[1]
+    binary = np.all(x <= 1.0, axis=0)
+    if d > 1 and binary.all() and np.all(x.sum(axis=1) == 1.0):
+        seen, use, family = f"all have one 1 among {d - 1} zeros", "one of several kinds", f"categorical:{d}"
+    elif binary.all():
+        seen, use, family = "all are 0 or 1", "yes or no", "bernoulli"
+    elif not binary.any():
+        seen, use, family = "all are whole numbers >= 0", "counts", "poisson"
+    else:
+        words = ["bernoulli" if column else "poisson" for column in binary]
+        seen, use, family = "all are whole numbers >= 0", "yes or no and counts", ",".join(words)
+    return f"no family is given, so the samples are taken as {DEFAULT}, and {seen}; for {use}, give the family {family!r}"
