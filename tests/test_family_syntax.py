@@ -97,6 +97,13 @@ def test_every_form_is_in_the_list():
     }
 
 
+@pytest.mark.parametrize("command", [["cluster"], ["campaign", "create"]])
+def test_help_lists_the_words(command, capsys):
+    assert run([*command, "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.replace("\u2502", " ").split())
+    assert f"{f.SYNTAX}; with commas, one per column. Not given: gaussian-unknown," in shown
+
+
 @pytest.mark.parametrize("word", BAD)
 def test_a_bad_word_has_one_message_everywhere(word, few_samples, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -33,7 +33,7 @@ campaign = typer.Typer(
 Arms = Annotated[str, typer.Option(metavar="NAME,NAME", help="The names of the arms.")]
 NClusters = Annotated[int, typer.Option("--n-clusters", "-k", metavar="K", help="The number of clusters.")]
 Features = Annotated[int, typer.Option("--features", metavar="D", help="Numbers in one sample.")]
-Family = Annotated[str | None, typer.Option(metavar="NAME[:PARAMETER]", help=FAMILY_HELP)]
+Family = Annotated[str | None, typer.Option(metavar="NAME", help=FAMILY_HELP)]
 Sampling = Annotated[
     str | None,
     typer.Option(metavar="RULE", help="Which arm next: ebc, ebc-h, round-robin.  [default: ebc-h]"),

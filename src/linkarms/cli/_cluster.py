@@ -23,7 +23,7 @@ File = Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .tsv or .parquet fi
 Arm = Annotated[str, typer.Option(metavar="COL", help="The column with the name of the arm.")]
 Value = Annotated[str, typer.Option(metavar="COL[,COL]", help="The column, or columns, with the sample.")]
 NClusters = Annotated[int, typer.Option("--n-clusters", "-k", metavar="K", help="The number of clusters.")]
-Family = Annotated[str | None, typer.Option(metavar="NAME[:PARAMETER]", help=FAMILY_HELP)]
+Family = Annotated[str | None, typer.Option(metavar="NAME", help=FAMILY_HELP)]
 Sampling = Annotated[str, typer.Option(metavar="RULE", help="Which arm to pull: ebc, ebc-h, round-robin.")]
 Replace = Annotated[
     bool,
