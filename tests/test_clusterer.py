@@ -290,7 +290,7 @@ CONSTRUCTOR = {
     "no arms": ({"arms": []}, "arms"),
     "same names": ({"arms": list("aabcde")}, "name of its own"),
     "family": ({"family": "cauchy"}, "unknown"),
-    "gamma": ({"family": "gamma"}, "shape"),
+    "gamma": ({"family": "gamma"}, "SHAPE"),
     "families": ({"family": ["gaussian"] * 5}, "one for each arm"),
     "seed": ({"seed": -1}, "seed"),
     "features": ({"n_features": 0}, "n_features"),

@@ -176,7 +176,7 @@ def assert_helpful(error):
     """One line that says what to do."""
     text = str(error)
     assert "\n" not in text
-    assert any(word in text for word in ("give", "choose", "must", "mend", "make", "call", "use ")), text
+    assert any(word in text for word in ("give", "choose", "must", "mend", "make", "call", "use ", "write ")), text
 
 
 BAD = {
@@ -194,7 +194,7 @@ BAD = {
     "coordinate 1": lambda: Product([Poisson(), Categorical(3)]),
     "coordinate 0": lambda: Product(["poisson"]),
     "family='normal'": lambda: la.psi([1, 1], [0, 1], 1, "normal"),
-    "shape=...": lambda: la.psi([1, 1], [1, 2], 1, "gamma"),
+    "family='gamma'": lambda: la.psi([1, 1], [1, 2], 1, "gamma"),
     "3 families": lambda: la.psi([1, 1], [0, 1], 1, ["poisson"] * 3),
     "1 covariances": lambda: la.psi([1, 1], [0, 1], 1, Gaussian(np.ones((1, 1, 1)))),
     "3 covariances": lambda: la.psi([1, 1], [0, 1], 1, Gaussian(np.ones((3, 1, 1)))),

@@ -43,8 +43,9 @@ class Create(BaseModel):
             "name": "coffee",
             "arms": ["ada", "ben", "cy", "dot"],
             "n_clusters": 2,
+            "family": "gaussian",
             "delta": 0.05,
-            "family": "gaussian-unknown",
+            "stopping": {"name": "paper", "theta": [-10, 10]},
         }
     )
     name: Annotated[str, Field(pattern=NAME, description="Letters, digits, '.', '-' and '_'.")]
