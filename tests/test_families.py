@@ -176,7 +176,9 @@ def assert_helpful(error):
     """One line that says what to do."""
     text = str(error)
     assert "\n" not in text
-    assert any(word in text for word in ("give", "choose", "must", "mend", "make", "call", "use ", "write ")), text
+    assert any(
+        word in text for word in ("give", "choose", "must", "mend", "make", "call", "use ", "write ")
+    ), text
 
 
 BAD = {

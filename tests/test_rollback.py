@@ -28,7 +28,9 @@ class Refusing(la.stopping.StoppingRule):
 
 
 def clusterer(sampling="ebc-h"):
-    return la.BanditClusterer(3, len(MEANS), sampling=sampling, stopping=Refusing(), delta=1e-9)
+    return la.BanditClusterer(
+        3, len(MEANS), family="gaussian", sampling=sampling, stopping=Refusing(), delta=1e-9
+    )
 
 
 def assert_same(run, twin):

@@ -63,6 +63,7 @@ class _Measured:
         self, name: str, truth: dict[str, Any], n_clusters: int, now: Callable[[], float], **settings: Any
     ) -> None:
         first = np.atleast_1d(next(iter(truth.values())))
+        family = settings.setdefault("family", "gaussian")
         self.rng, self.truth = np.random.default_rng(len(name)), truth
         self.campaign = Campaign.create(
             name,
@@ -74,7 +75,6 @@ class _Measured:
             n_features=len(first),
             **settings,
         )
-        family = settings.get("family", "gaussian")
         self.family = la.families.resolve(family, len(truth), len(first)).families[0]
 
     def draw(self, arm: str) -> list[int]:
