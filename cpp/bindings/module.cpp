@@ -4,7 +4,7 @@ namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
 #ifdef NDEBUG
-  // What is alive when the interpreter ends (a variable of a module that something keeps) is no news to a user.
+  // Objects that a module still holds when the interpreter ends are no news to a user.
   nb::set_leak_warnings(false);
 #endif
   m.doc() = "The native core of linkarms: the mathematics that runs after every sample.";
