@@ -13,7 +13,8 @@ SpanningTree minimum_spanning_tree(const Distances& dist) {
   if (n == 0) return tree;
   std::ranges::copy(dist.row(0), length.begin());
   order[0] = 0, parent[0] = -1, length[0] = 0.0;
-  std::vector<Index> rest(n - 1);  // arms that are not in the tree yet, in any order
+  std::vector<Index> rest(
+      n - 1);  // arms that are not in the tree yet, by index: rows are read from left to right
   std::iota(rest.begin(), rest.end(), 1);
   Index last = 0;
   for (Index step = 1; step < n; ++step) {
@@ -31,8 +32,7 @@ SpanningTree minimum_spanning_tree(const Distances& dist) {
       }
     }
     last = rest[best];
-    rest[best] = rest.back();
-    rest.pop_back();
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(best));
     order[step] = last;
   }
   return tree;
