@@ -55,6 +55,9 @@ class Partition {
   [[nodiscard]] std::span<const Index> labels_before() const { return before_.labels(); }
   /// Arm m's parent in the spanning tree of its cluster; -1 for a root.
   [[nodiscard]] Index up(Index m) const { return up_[static_cast<std::size_t>(m)]; }
+  [[nodiscard]] std::span<const Index> up() const { return up_; }
+  /// The length of the edge to that parent; 0 for a root.
+  [[nodiscard]] View lengths() const { return length_; }
   /// Lower bounds of each arm's distance from its nearest arm of another cluster; made exact when they
   /// matter.
   [[nodiscard]] View nearest() const { return near_; }

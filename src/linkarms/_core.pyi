@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,3 +103,24 @@ def confidence_radii(
 
 def single_linkage(parameters: _Array, n_clusters: int) -> tuple[_Ints, bool]: ...
 def minimum_spanning_tree(dist: _Array) -> tuple[_Ints, _Ints, _Array]: ...
+
+# psi
+
+class Psi:
+    """The cheapest alternative to a partition."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def alternative(self) -> _Array: ...
+    @property
+    def kl(self) -> _Array: ...
+    @property
+    def witness(self) -> tuple[int, int, int, int] | None: ...
+    @property
+    def ambiguous(self) -> bool: ...
+
+@overload
+def psi(model: Model, weights: _Array, theta: _Array, n_clusters: int) -> Psi: ...
+@overload
+def psi(model: Model, weights: _Array, theta: _Array, labels: _Ints) -> Psi: ...

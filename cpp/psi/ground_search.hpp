@@ -1,0 +1,66 @@
+// A search on any ground, with what it remembers laid open for tests.
+#pragma once
+
+#include <vector>
+
+#include "psi/ground.hpp"
+#include "psi/search.hpp"
+#include "psi/shortlist.hpp"
+
+namespace linkarms::psi {
+
+/// Sizes beyond which a search works in another way. Tests make them small, so that little problems take
+/// every way.
+struct SearchLimits {
+  Index most_slots = 64;     ///< arms that one arm is attached to
+  Index spare_listed = 64;   ///< candidates in a list, besides
+  Index listed_per_arm = 4;  ///< so many for every arm
+  Index classes_from = 64;   ///< from so many arms on, nearest arms are kept by class of spread
+};
+
+/// A copy of what a search has kept, for tests of its invariants.
+struct SearchMemory {
+  std::vector<double> spread;                    ///< of each arm
+  double slack = 0.0, level = 0.0, least = 0.0;  ///< see `Spreads`
+  std::vector<Index> parent;                     ///< see `ClusterTrees`
+  std::vector<double> length;
+  bool has_attachments = false;  ///< see `Attachments`
+  MatrixOf<Index> attached;      ///< negative for arms of one cluster, and for arms alone
+  Matrix bound, block_bound;
+  std::vector<double> least_bound;
+  Matrix nearest;  ///< see `NearClasses`
+  std::vector<Index> class_of;
+  bool has_list = false;  ///< see `Shortlist`
+  double list_level = 0.0;
+  std::vector<Shortlist::Listed> listed;
+};
+
+/// What all searches have in common: a partition is one way to describe the ground.
+class GroundSearch : public Search {
+ public:
+  PsiAnswer at(const Matrix& theta, const Distances& dist, const Partition& partition, View weights,
+               std::optional<Index> moved, Matrix& lam, MutView kl) final {
+    return find(ground(theta, dist, partition), weights, moved, lam, kl);
+  }
+  void partition_changed(const Matrix& theta, const Distances& dist, const Partition& partition) final {
+    regroup(ground(theta, dist, partition), partition.clusters_before());
+  }
+
+  virtual PsiAnswer find(const Ground& ground, View weights, std::optional<Index> moved, Matrix& lam,
+                         MutView kl) = 0;
+  virtual void regroup(const Ground& ground, const Clusters& before) = 0;
+  /// For tests: what has been kept, and V_k(a,b) up to `level` with nothing known, in one of two ways.
+  [[nodiscard]] virtual SearchMemory memory(const Clusters& clusters) const = 0;
+  virtual EdgeCost bottleneck(const Ground& ground, View weights, const Candidate& of, double level,
+                              bool by_exchange) = 0;
+
+ private:
+  static Ground ground(const Matrix& theta, const Distances& dist, const Partition& partition) {
+    return {theta, dist, partition.clusters(), partition.up(), partition.lengths(), partition.nearest()};
+  }
+};
+
+[[nodiscard]] std::unique_ptr<GroundSearch> make_ground_search(const Model& model,
+                                                               const SearchLimits& limits = {});
+
+}  // namespace linkarms::psi

@@ -1,0 +1,67 @@
+// The nearest foreign arms of each arm by classes of spreads, and which edges they may cost little against.
+//
+// A pair of length q and spread s may cost as little as c against an edge of length p and spread r only if q
+// - p <= sqrt(2 c (r + s)). So of all pairs (a, b) of an arm a the shortest for each spread of b suffice;
+// spreads that differ by little are one class.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "math/matrix.hpp"
+#include "psi/candidate.hpp"
+#include "psi/ground.hpp"
+#include "psi/regrouping.hpp"
+#include "psi/spreads.hpp"
+
+namespace linkarms::psi {
+
+/// Invariant once made: no foreign arm of class c is nearer to arm a than `bounds(c)[a]`. An arm that moves
+/// away leaves its bounds behind: they are too low, and found again (`refresh`) where that matters.
+class NearClasses {
+ public:
+  NearClasses(Index n_arms, Index n_classes);
+
+  [[nodiscard]] bool made() const { return made_; }
+  void forget() { made_ = false; }
+  /// Classes and bounds of all arms.
+  void make(const Ground& ground, const Spreads& spreads);
+  /// Take in that arm m has moved and has another spread.
+  void move(const Ground& ground, const Spreads& spreads, Index m);
+  /// Take in pairs of arms that are no longer together.
+  void regroup(const Ground& ground, std::span<const BrokenCluster> broken);
+  /// Find the largest spread of each class; make all again where the spreads have left the classes behind.
+  void fit(const Ground& ground, const Spreads& spreads);
+  /// Find the bounds of arm a again.
+  void refresh(const Ground& ground, Index a);
+
+  [[nodiscard]] Index n_classes() const { return near_.rows(); }
+  [[nodiscard]] Index class_of(Index m) const { return class_[m]; }
+  /// The largest spread of a class, negative where it has no arms; and of all arms.
+  [[nodiscard]] double top(Index c) const { return top_[c]; }
+  [[nodiscard]] double widest() const { return widest_; }
+  [[nodiscard]] double bound(Index c, Index a) const { return near_(c, a); }
+
+  /// Whether a pair of arm a may cost as little as the level against an edge of length p (with slack) and
+  /// spread r.
+  [[nodiscard]] bool row_crosses(const Spreads& spreads, Index a, double p, double r, double twice) const;
+  /// The first pair that shares no arm with the edge (z, w) and may cost as little as the level against it.
+  [[nodiscard]] std::optional<Edge> first_crossing(const Ground& ground, const Spreads& spreads, Index z,
+                                                   Index w, double twice);
+
+  [[nodiscard]] std::size_t bytes() const { return near_.bytes() + class_.size() * sizeof(Index); }
+
+ private:
+  [[nodiscard]] Index find_class(double spread) const;
+  [[nodiscard]] bool block_crosses(const Ground& ground, const Spreads& spreads, Index first, double p,
+                                   double r, double twice) const;
+
+  Matrix near_;  ///< classes x arms
+  std::vector<Index> class_;
+  std::vector<double> top_;
+  double widest_ = 0.0, widest_made_ = 0.0;  ///< largest spread now, and where the classes begin
+  bool made_ = false;
+};
+
+}  // namespace linkarms::psi

@@ -1,0 +1,265 @@
+// The search for psi, for one kind of pair problem.
+//
+// It begins with an upper bound of psi and rules out all other candidates. For that the Gaussian formulas at
+// the arms' spreads are enough, which need one look at a pair of distances: attachments rule out single arms
+// against pairs of their own, trees all other parts. What they do not rule out is evaluated. Clusters of one
+// and two arms have lists of their candidates instead.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "psi/attachments.hpp"
+#include "psi/bottleneck.hpp"
+#include "psi/cluster_trees.hpp"
+#include "psi/costs.hpp"
+#include "psi/edge_replacer.hpp"
+#include "psi/front.hpp"
+#include "psi/ground_search.hpp"
+#include "psi/near_classes.hpp"
+#include "psi/shortlist.hpp"
+#include "psi/spreads.hpp"
+
+namespace linkarms::psi {
+
+/// Invariant between calls: the parts that say they are made, or fit, or exist, are those of the last ground
+/// and weights.
+template <class Problem>
+class SearchOf final : public GroundSearch {
+ public:
+  SearchOf(const Model& model, const SearchLimits& limits);
+
+  PsiAnswer find(const Ground& ground, View weights, std::optional<Index> moved, Matrix& lam,
+                 MutView kl) override;
+  void regroup(const Ground& ground, const Clusters& before) override;
+  void forget() override;
+  [[nodiscard]] std::unique_ptr<Search> clone() const override { return std::make_unique<SearchOf>(*this); }
+  [[nodiscard]] long long costs_evaluated() const override { return evaluated_; }
+  [[nodiscard]] std::size_t bytes() const override;
+  [[nodiscard]] SearchMemory memory(const Clusters& clusters) const override;
+  EdgeCost bottleneck(const Ground& ground, View weights, const Candidate& of, double level,
+                      bool by_exchange) override;
+
+ private:
+  using C = Costs<Problem>;
+
+  void bring_up_to_date(const Ground& ground, std::optional<Index> moved);
+  Candidate search(const C& costs, bool follows);
+  Candidate begin(const C& costs);
+  [[nodiscard]] Candidate propose(const Ground& ground) const;
+  void first_finite(const C& costs, Candidate& best);
+  void evaluate(const C& costs, Index k, Index a, Index b, Candidate& best);
+  void solve(const C& costs, const Witness& witness, Matrix& lam, MutView kl);
+
+  void scan_attachments(const C& costs, Candidate& best);
+  double find_attachment(const C& costs, Index u, Index b, double best);
+  void scan_attachment(const C& costs, Index u, Index b, Candidate& best);
+  void scan_trees(const C& costs, Candidate& best);
+  bool scan_pair(const C& costs, Index a, Index b, Candidate& best);
+  [[nodiscard]] Index weak_edge(const Ground& ground, Index k, Index a, Index b, double twice) const;
+  void scan_alternatives(const C& costs, Candidate& best);
+
+  const Model* model_;
+  Problem problem_;
+  Spreads spreads_;
+  ClusterTrees trees_;
+  NearClasses near_;
+  Attachments<Problem::has_closed_form> attachments_;
+  Shortlist list_;
+  EdgeReplacer replacer_;
+  Front front_;
+  Bottleneck<Problem> bottleneck_;
+  Candidate last_;              ///< the last answer; the next search begins with it
+  std::vector<Index> to_scan_;  ///< scratch
+  long long evaluated_ = 0;
+  bool known_ = false;  ///< the last call has ended well, and nothing was set from outside since
+};
+
+template <class Problem>
+SearchOf<Problem>::SearchOf(const Model& model, const SearchLimits& limits)
+    : model_(&model),
+      problem_(model),
+      spreads_(problem_, model.n_arms()),
+      trees_(model.n_arms()),
+      near_(model.n_arms(), model.n_arms() < limits.classes_from ? 1 : 12),
+      attachments_(model.n_arms(), limits.most_slots),
+      list_(model.n_arms(), limits.spare_listed + limits.listed_per_arm * model.n_arms()),
+      replacer_(model.n_arms()),
+      front_(near_.n_classes()),
+      bottleneck_(model.n_arms()) {}
+
+template <class Problem>
+PsiAnswer SearchOf<Problem>::find(const Ground& ground, View weights, std::optional<Index> moved, Matrix& lam,
+                                  MutView kl) {
+  const bool known = std::exchange(known_, false);  // until all has gone well: a user's function may throw
+  const bool one = spreads_.assign(problem_, ground.theta, weights, known ? moved : std::nullopt);
+  const C costs{ground, spreads_, problem_, evaluated_};
+  Candidate best;
+  bool found = false;
+  if (one && trees_.fits() && list_.exists()) {
+    list_.move(ground, spreads_, *moved);
+    if (list_.exists()) list_.improve(costs, 0, best);
+    found = list_.exists() && list_.reaches(best.value);
+  }
+  if (!found) {
+    bring_up_to_date(ground, one ? moved : std::nullopt);
+    best = search(costs, moved.has_value());
+  }
+  known_ = true;
+  last_ = best;
+  if (!best.exists()) return {inf, {}};
+  solve(costs, best.witness().oriented(), lam, kl);
+  for (const Index m : {best.edge.u, best.edge.v, best.a, best.b}) {
+    if (weights[m] <= 0.0) best.value = 0.0;  // an arm of no weight moves for free
+  }
+  return {best.value, best.witness()};
+}
+
+/// Bring trees, attachments and nearest arms up to date after a sample of `moved`; or forget them, where more
+/// has changed.
+template <class Problem>
+void SearchOf<Problem>::bring_up_to_date(const Ground& ground, std::optional<Index> moved) {
+  list_.drop();
+  const bool follow = moved && attachments_.made();
+  if (!trees_.fits()) {
+    trees_.fit(ground);
+  } else if (!follow) {
+    trees_.measure(ground);
+  }
+  if (follow) {
+    trees_.move(ground, *moved);
+    near_.move(ground, spreads_, *moved);
+    attachments_.move(ground, spreads_, *moved);
+  } else {
+    near_.forget();
+    attachments_.forget();
+  }
+}
+
+template <class Problem>
+Candidate SearchOf<Problem>::search(const C& costs, bool follows) {
+  /// How far above psi the level of a list is: with a wider one more candidates are listed, with a narrower
+  /// one it is made more often.
+  constexpr double wide = 1.15, once = 1.0 + 1e-6;
+  const Ground& ground = costs.ground;
+  Candidate best = begin(costs);
+  if (best.exists() && best.value == inf) first_finite(costs, best);
+  if (best.value == inf) return best;
+  const bool changed = spreads_.fit(problem_, ground.theta, best.value);
+  if (!trees_.has_large_cluster()) {
+    list_.make(costs, follows ? wide : once, best);
+    if (list_.exists()) {
+      near_.forget();
+      attachments_.forget();
+      return best;
+    }
+  }
+  if (!attachments_.made()) {
+    std::vector<Index> parents;
+    for (Index m = 0; m < ground.size(); ++m) parents.push_back(trees_.parent(m));
+    attachments_.make(ground, spreads_, parents);
+  }
+  if (!near_.made() || changed) near_.make(ground, spreads_);
+  near_.fit(ground, spreads_);
+  scan_attachments(costs, best);
+  if (trees_.has_large_cluster()) trees_.shorten(ground);
+  scan_trees(costs, best);
+  if (trees_.has_large_cluster()) scan_alternatives(costs, best);
+  attachments_.expect(1.05 * best.value);
+  return best;
+}
+
+/// The longest edge of the linkage tree against one of the shortest distances between clusters: the answer
+/// where clusters nearly touch. No candidate where there is no alternative.
+template <class Problem>
+Candidate SearchOf<Problem>::propose(const Ground& ground) const {
+  Index u = -1, b = -1;
+  for (Index m = 0; m < ground.size(); ++m) {
+    if (ground.up[m] >= 0 && (u < 0 || ground.lengths[m] > ground.lengths[u])) u = m;
+  }
+  const auto a = static_cast<Index>(std::ranges::min_element(ground.nearest) - ground.nearest.begin());
+  for (Index m = 0; m < ground.size(); ++m) {
+    if (!ground.together(a, m) && (b < 0 || ground.dist(a, m) < ground.dist(a, b))) b = m;
+  }
+  if (u < 0 || b < 0) return {};
+  return {inf, ground.clusters.label(u), std::min(a, b), std::max(a, b), {}};
+}
+
+/// An upper bound of psi and its candidate: the last answer, or a guess where that is not a candidate any
+/// more.
+template <class Problem>
+Candidate SearchOf<Problem>::begin(const C& costs) {
+  const Ground& ground = costs.ground;
+  const bool valid =
+      last_.exists() && ground.together(last_.edge.u, last_.edge.v) && !ground.together(last_.a, last_.b);
+  const Candidate start = valid ? last_ : propose(ground);
+  Candidate best;
+  if (start.exists()) {
+    const Index k = valid ? ground.clusters.label(start.edge.u) : start.k;
+    best.take_smaller(bottleneck_.by_exchange(costs, trees_, k, start.a, start.b, inf, true), k, start.a,
+                      start.b);
+  }
+  return best;
+}
+
+/// Where the first candidate costs infinitely much: one that does not, if there is any.
+template <class Problem>
+void SearchOf<Problem>::first_finite(const C& costs, Candidate& best) {
+  const Ground& ground = costs.ground;
+  for (Index a = 0; a < ground.size(); ++a) {
+    for (Index b = a + 1; b < ground.size(); ++b) {
+      for (Index k = 0; k < ground.clusters.n_clusters(); ++k) {
+        if (!ground.together(a, b) && ground.clusters.size(k) > 1) evaluate(costs, k, a, b, best);
+        if (best.value < inf) return;
+      }
+    }
+  }
+}
+
+/// Take V_k(a,b) into account. The trees stay as they are: other candidates have been ruled out by them.
+template <class Problem>
+void SearchOf<Problem>::evaluate(const C& costs, Index k, Index a, Index b, Candidate& best) {
+  constexpr Index few_parts = 4;
+  if (best.is(k, a, b)) return;
+  const double level = best.value * ties;
+  auto found = bottleneck_.below(costs, trees_, k, a, b, level, few_parts);
+  if (!found) found = bottleneck_.by_exchange(costs, trees_, k, a, b, level, false);
+  best.take_smaller(*found, k, a, b);
+}
+
+/// Move the rows of the witness in `lam` to the minimiser, and find their divergences.
+template <class Problem>
+void SearchOf<Problem>::solve(const C& costs, const Witness& witness, Matrix& lam, MutView kl) {
+  problem_.solve(costs.at(), witness, lam);
+  for (const Index m : {witness.u, witness.v, witness.a, witness.b}) {
+    kl[m] = model_->arm(m).kl(costs.ground.theta.row(m), lam.row(m));
+  }
+}
+
+template <class Problem>
+void SearchOf<Problem>::regroup(const Ground& ground, const Clusters& before) {
+  trees_.partition_changed();
+  list_.drop();
+  if (!attachments_.made()) return;
+  const Regrouping change(before, ground.clusters);
+  near_.regroup(ground, change.broken);
+  attachments_.regroup(ground, spreads_, change);
+}
+
+template <class Problem>
+void SearchOf<Problem>::forget() {
+  known_ = false;
+  last_ = {};
+  trees_ = ClusterTrees(model_->n_arms());
+  list_.drop();
+  near_.forget();
+  attachments_.forget();
+}
+
+template <class Problem>
+std::size_t SearchOf<Problem>::bytes() const {
+  return spreads_.bytes() + trees_.bytes() + near_.bytes() + attachments_.bytes() + list_.bytes() +
+         replacer_.bytes() + bottleneck_.bytes() + to_scan_.capacity() * sizeof(Index);
+}
+
+}  // namespace linkarms::psi
