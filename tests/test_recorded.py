@@ -57,7 +57,7 @@ def _title(spec) -> str:
 
 
 #: Files with many arms or slow families are replayed in parts, so that tests can share the work.
-PARTS = {"many-gaussian": 9, "many-exponential": 9, "categorical": 4, "product": 8}
+PARTS = {"many-gaussian": 9, "many-exponential": 9, "categorical": 12, "product": 8}
 
 
 @pytest.mark.parametrize(("file", "part"), [(f, p) for f in names() for p in range(PARTS.get(f, 1))])
