@@ -94,7 +94,10 @@ def test_every_way_in_has_the_default(source, tmp_path):
         body = {"name": "lab", "arms": ["a", "b", "c"], "n_clusters": 2}
         with local_service(str(tmp_path / "runs.db")) as service:
             assert service.post("/api/v1/campaigns", json=body).status_code == 201
-            assert Campaign.open("lab", service.storage).overview().families.unknown_variance
+            nothing = body | {"name": "nothing", "family": None}
+            assert service.post("/api/v1/campaigns", json=nothing).status_code == 201
+            for name in ("lab", "nothing"):
+                assert Campaign.open(name, service.storage).overview().families.unknown_variance
         return
     assert family_of(seen[-1]) == la.families.UnknownVariance().to_dict()
 

@@ -53,7 +53,7 @@ class Create(BaseModel):
     n_clusters: Annotated[int, Field(strict=True, ge=1, description="K.")]
     n_features: Annotated[int, Field(strict=True, ge=1, description="Numbers in one sample.")] = 1
     family: Annotated[
-        str | dict[str, Any] | list[str | dict[str, Any]],
+        str | dict[str, Any] | list[str | dict[str, Any]] | None,
         Field(
             description=f"How samples are distributed: {SYNTAX}; with commas, one per number of a sample. Or an object, "
             '{"name": "gamma", "shape": 2}, or a list with one per arm.'

@@ -33,7 +33,7 @@ def settings_of(request: Create) -> dict[str, Any]:
     return given
 
 
-def _family(spec: str | dict[str, Any]) -> Any:
+def _family(spec: str | dict[str, Any] | None) -> Any:
     if isinstance(spec, dict) and spec.get("custom"):
         raise InvalidInput("a campaign takes the families of linkarms only; leave out `custom`")
     return _made("family", from_dict, spec)
