@@ -33,6 +33,9 @@ class AnytimeEvidence {
   [[nodiscard]] virtual bool is_blocked(const Situation& now, double level) = 0;
   /// The statistic itself; the blocker becomes the pair of pairs where it was found.
   [[nodiscard]] virtual double statistic(const Situation& now) = 0;
+  /// The evidence against one pair of pairs, or any value of at least `level` that it is sure to reach; and whether it is below `level`.
+  [[nodiscard]] virtual double against(const Situation& now, const Witness& w, double level) = 0;
+  [[nodiscard]] virtual bool is_below(const Situation& now, const Witness& w, double level) = 0;
   /// The pair of pairs that was last seen to forbid a stop.
   [[nodiscard]] virtual Witness blocker() const = 0;
   /// The index of the c by which arms are chosen; `rescale` takes the one that gives the most evidence against psi's witness.

@@ -1,0 +1,75 @@
+// Evidence of arms with one parameter each: Gaussian, with a centred mixture, or a user's own with a fixed prior.
+//
+// Any lambda that the constraint allows bounds the infimum from above, for every c. One that was the minimiser a while ago goes on doing so:
+// most questions whether the evidence is below a level need no search.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "evidence/pairs.hpp"
+#include "family/mixture.hpp"
+#include "pair/number.hpp"
+
+namespace linkarms {
+
+/// Where u, v, b, a of a witness are in a lambda that its constraint allows (a shared a is where u is).
+using FourNumbers = std::array<double, 4>;
+
+class ScalarEvidence {
+ public:
+  ScalarEvidence(const Model& model, std::vector<double> grid, double discount);
+
+  [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);
+  [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first);
+  [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale);
+  [[nodiscard]] std::vector<SpreadBounds> bounds(const Situation& now, double level, Index first, const Witness& at);
+  /// The price of a fixed prior asks a user's functions; mixtures wait until they are read.
+  void sampled(const Situation& now, Index m);
+  void forget();
+
+ private:
+  /// An arm at one c, after `count` samples.
+  struct Entry {
+    long long count = 0;
+    double weight = 0.0, low = 0.0, price = 0.0;  ///< `low`: where the evidence is smallest
+    std::optional<Mixture> mixture;
+  };
+  /// A lambda that the constraint of `witness` allows, and the evidence of each arm there for each c.
+  struct Point {
+    Witness witness;
+    FourNumbers at{};
+    std::array<long long, 4> count{};  ///< samples of each arm when its terms were computed
+    std::vector<double> terms;         ///< (4, J)
+  };
+  struct Found {
+    double value;  ///< without the prices
+    FourNumbers at;
+  };
+  enum class Search { whole, convex };  ///< everywhere, or only where all costs are convex: an upper bound
+
+  [[nodiscard]] const Entry& entry(const Samples& samples, Index j, Index m);
+  [[nodiscard]] Number number(const Samples& samples, Index j, Index m);
+  [[nodiscard]] double price(const Samples& samples, Index j, const Witness& w);
+  [[nodiscard]] double arm_evidence(const Samples& samples, Index j, Index m, double lam);
+  [[nodiscard]] Found minimise(const Samples& samples, Index j, const Witness& w, double level, Search search);
+  [[nodiscard]] double reach(const Samples& samples, Index j, Index m, double level);
+
+  [[nodiscard]] Point* find_point(const Witness& w);
+  Point& new_point(const Witness& w);
+  void move_point(Point& point, const FourNumbers& at);
+  void refresh_point(const Samples& samples, Point& point);
+  /// The c, of those not solved, with the most evidence at the point (NaN is more than any number); and how much.
+  [[nodiscard]] std::pair<Index, double> most_at(const Point& point, const std::vector<char>& solved) const;
+
+  const Model* model_;
+  std::vector<double> grid_;
+  double discount_;
+  std::vector<ArmEvidence> kind_;
+  std::vector<Entry> entries_;  ///< (J, M)
+  std::vector<Point> points_;
+  std::size_t next_ = 0;  ///< the point that is replaced next
+};
+
+}  // namespace linkarms

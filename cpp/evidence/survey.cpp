@@ -1,0 +1,222 @@
+#include "evidence/survey.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace linkarms {
+namespace {
+
+/// Spreads within this factor are one class; there are at most so many.
+constexpr double class_width = 1.3;
+constexpr Index most_classes = 12;
+
+/// The least difference of lengths that shows a cost of `level_and_prices`; infinite where that is not a number.
+[[nodiscard]] double needed_gap(const SpreadBounds& bound, double level_and_prices, double spread) {
+  if (level_and_prices <= 0.0) return -inf;
+  const double square = 2.0 * std::max(level_and_prices, bound.least) * spread * (1.0 + sure);
+  return square >= 0.0 ? std::sqrt(square) : inf;
+}
+
+}  // namespace
+
+void Survey::make(const Situation& now, std::vector<SpreadBounds> bounds, double level) {
+  level_ = level;
+  bounds_ = std::move(bounds);
+  make_trees(now);
+  make_classes(now);
+  make_table(now);
+}
+
+// Prim's algorithm on the lengths that edges need to be clear of a typical pair.
+void Survey::make_trees(const Situation& now) {
+  const Clusters& clusters = now.partition.clusters();
+  const SpreadBounds& bound = bounds_.front();
+  const auto middle = [](std::vector<double> x) {
+    std::ranges::nth_element(x, x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2));
+    return x[x.size() / 2];
+  };
+  const double prices = level_ + 2.0 * middle(bound.price), spreads = 2.0 * middle(bound.spread);
+  const auto length = [&](Index u, Index v) {
+    const double gap = needed_gap(bound, prices + bound.price[u] + bound.price[v], spreads + bound.spread[u] + bound.spread[v]);
+    return now.dist(u, v) + std::max(gap, 0.0);
+  };
+  edges_.clear();
+  first_.assign(1, 0);
+  std::vector<double> near;
+  std::vector<Index> from, open;
+  for (Index k = 0; k < clusters.n_clusters(); ++k) {
+    const auto arms = clusters.members(k);
+    const auto n = static_cast<Index>(arms.size());
+    near.assign(arms.size(), inf);
+    from.assign(arms.size(), -1);
+    open.resize(arms.size());
+    std::iota(open.begin(), open.end(), 0);
+    for (Index at = 0; !open.empty();) {
+      const Index i = open[at];
+      open[at] = open.back();
+      open.pop_back();
+      const Index up = from[i];
+      edges_.push_back({i, up, arms[i], up < 0 ? -1 : arms[up], up < 0 ? 0.0 : now.dist(arms[i], arms[up])});
+      at = 0;
+      for (Index j = 0; j < static_cast<Index>(open.size()); ++j) {
+        const Index other = open[j];
+        const double x = length(arms[i], arms[other]);
+        if (x < near[other] || from[other] < 0) {
+          near[other] = x;
+          from[other] = i;
+        }
+        if (near[other] < near[open[at]]) at = j;
+      }
+    }
+    first_.push_back(first_.back() + static_cast<std::size_t>(n));
+  }
+}
+
+void Survey::make_classes(const Situation& now) {
+  const std::vector<double>& spread = bounds_.front().spread;
+  std::vector<Index> order(spread.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, [&](Index i, Index j) { return spread[i] != spread[j] ? spread[i] < spread[j] : i < j; });
+  // equal steps of the logarithm, or wider ones where there would be too many
+  const double low = std::max(spread[order.front()], 1e-300), high = std::max(spread[order.back()], low);
+  const double step = std::max(std::log(class_width), std::log(high / low) / most_classes * (1.0 + 1e-9));
+  class_.assign(spread.size(), 0);
+  n_classes_ = 0;
+  Index last = -1;
+  for (const Index m : order) {
+    const auto group = static_cast<Index>(std::log(std::max(spread[m], low) / low) / step);
+    if (group != last) ++n_classes_;
+    last = group;
+    class_[m] = n_classes_ - 1;
+  }
+  const auto n = static_cast<std::size_t>(n_classes_);
+  widest_.clear();
+  for (const SpreadBounds& bound : bounds_) {
+    SpreadBounds& widest = widest_.emplace_back(SpreadBounds{std::vector(n, 0.0), std::vector(n, -inf), bound.least});
+    for (Index m = 0; m < now.samples.n_arms(); ++m) {
+      widest.spread[class_[m]] = std::max(widest.spread[class_[m]], bound.spread[m]);
+      widest.price[class_[m]] = std::max(widest.price[class_[m]], bound.price[m]);
+    }
+  }
+}
+
+bool Survey::is_spoke(const std::vector<SpreadBounds>& pair, Index near, Index far, const std::vector<SpreadBounds>& arms, Index v,
+                      double level) {
+  for (std::size_t s = 0; s < pair.size(); ++s) {
+    // (summed as `total_of` does, so that equal evidence is not lost to rounding)
+    if (-(pair[s].price[near] + arms[s].price[v] + pair[s].price[far]) >= level) return true;
+  }
+  return false;
+}
+
+/// From which length on pairs of arms of two classes are clear of cluster k at one of the c. `own`: the first arm may be of the cluster.
+double Survey::needed(Index k, Index near, Index far, bool own) const {
+  double least = inf;
+  std::vector<const TreeEdge*> edges;
+  for (const TreeEdge& edge : tree(k)) {
+    if (edge.parent < 0) continue;
+    if (own && is_spoke(widest_, near, far, bounds_, edge.u, level_) && is_spoke(widest_, near, far, bounds_, edge.v, level_)) continue;
+    edges.push_back(&edge);
+  }
+  for (std::size_t s = 0; s < bounds_.size(); ++s) {
+    const SpreadBounds &bound = bounds_[s], &widest = widest_[s];
+    const double prices = level_ + widest.price[near] + widest.price[far];
+    // a shared arm counts four times: once with the edge, once with the pair, twice besides
+    const double spreads = (own ? 3.0 : 1.0) * widest.spread[near] + widest.spread[far];
+    double most = -inf;
+    for (const TreeEdge* edge : edges) {
+      const double gap = needed_gap(bound, prices + bound.price[edge->u] + bound.price[edge->v],
+                                    spreads + bound.spread[edge->u] + bound.spread[edge->v]);
+      most = std::max(most, edge->length * (1.0 + 1e-14) + gap);
+    }
+    least = std::min(least, most);
+  }
+  return least;
+}
+
+void Survey::make_table(const Situation& now) {
+  const Index n_clusters = now.partition.clusters().n_clusters(), n = n_classes_;
+  table_.assign(static_cast<std::size_t>(n_clusters) * 2 * n * n, -inf);
+  top_.assign(static_cast<std::size_t>(n) * n, -inf);
+  auto entry = table_.begin();
+  for (Index k = 0; k < n_clusters; ++k) {
+    for (const bool own : {false, true}) {
+      for (Index i = 0; i < n; ++i) {
+        for (Index j = 0; j < n; ++j, ++entry) {
+          if (tree(k).size() < 2) continue;
+          *entry = !own && j < i ? *(entry - i * n - j + j * n + i) : needed(k, i, j, own);
+          top_[i * n + j] = std::max(top_[i * n + j], *entry);
+          top_[j * n + i] = std::max(top_[j * n + i], *entry);
+        }
+      }
+    }
+  }
+}
+
+std::vector<Candidate> Survey::candidates(const Situation& now) const {
+  const Clusters& clusters = now.partition.clusters();
+  const Index n_arms = clusters.n_arms(), n_clusters = clusters.n_clusters(), n = n_classes_;
+  std::vector<Candidate> out;
+  for (Index a = 0; a < n_arms; ++a) {
+    const View row = now.dist.row(a);
+    for (Index b = a + 1; b < n_arms; ++b) {
+      const double q = row[b];
+      const Index i = class_[a], j = class_[b];
+      if (q >= top_[i * n + j] || clusters.together(a, b)) continue;
+      for (Index k = 0; k < n_clusters; ++k) {
+        if (tree(k).size() < 2) continue;
+        const auto at = [&](Index own, Index x, Index y) { return table_[((k * 2 + own) * n + x) * n + y]; };
+        const double least = clusters.label(a) == k ? at(1, i, j) : clusters.label(b) == k ? at(1, j, i) : at(0, i, j);
+        if (!(q >= least)) out.push_back({a, b, k, least - q});
+      }
+    }
+  }
+  return out;
+}
+
+bool Survey::is_clear(const TreeEdge& edge, double q, Index a, Index b, double level) const {
+  const double gap = q - edge.length;
+  const Index shared = edge.u == a || edge.u == b ? edge.u : edge.v == a || edge.v == b ? edge.v : -1;
+  for (const SpreadBounds& bound : bounds_) {
+    const View s = bound.spread, p = bound.price;
+    double prices = p[edge.u] + p[edge.v] + p[a] + p[b], spreads = s[edge.u] + s[edge.v] + s[a] + s[b];
+    if (shared >= 0) {
+      prices -= p[shared];
+      spreads += 2.0 * s[shared];
+    }
+    if (level + prices <= 0.0) return true;
+    if (gap > 0.0 && gap * gap >= 2.0 * std::max(level + prices, bound.least) * spreads * (1.0 + sure)) return true;
+  }
+  return false;
+}
+
+Index Survey::split(const Situation& now, Index k, Index a, Index b, double level, std::vector<Index>& part) const {
+  const auto edges = tree(k);
+  const Clusters& clusters = now.partition.clusters();
+  const double q = now.dist(a, b);
+  const Index hub = clusters.label(a) == k ? a : clusters.label(b) == k ? b : -1, far = hub == a ? b : a;
+  // 0 is the part of the hub, if there is one; an arm whose edge is not clear begins a part, unless it is a spoke
+  const auto spoke = [&](Index m) { return hub >= 0 && (m == hub || is_spoke(bounds_, hub, far, bounds_, m, level)); };
+  part.resize(edges.size());
+  std::vector<Index> joins;  // for each part, the one that it turned out to belong to
+  if (hub >= 0) joins.push_back(0);
+  for (const TreeEdge& edge : edges) {
+    Index& own = part[edge.place];
+    own = edge.parent >= 0 && is_clear(edge, q, a, b, level) ? joins[part[edge.parent]] : -1;
+    if (spoke(edge.u)) {
+      if (own > 0) joins[own] = 0;
+      own = 0;
+    } else if (own < 0) {
+      own = static_cast<Index>(joins.size());
+      joins.push_back(own);
+    }
+  }
+  // number those that are left
+  Index parts = 0;
+  for (std::size_t p = 0; p < joins.size(); ++p) joins[p] = joins[p] == static_cast<Index>(p) ? parts++ : joins[joins[p]];
+  for (Index& p : part) p = joins[p];
+  return parts;
+}
+
+}  // namespace linkarms

@@ -1,0 +1,61 @@
+#include "evidence/tables.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace linkarms {
+
+ArmEvidence arm_evidence_kind(const Model& model, Index m) {
+  const Arm& arm = model.arm(m);
+  if (arm.has_covariance()) return ArmEvidence::gaussian;
+  if (arm.is_categorical()) return ArmEvidence::prior;
+  const auto& coordinates = arm.coordinates();
+  if (std::ranges::all_of(coordinates, is<Gaussian>)) {
+    return model.variances() == Variances::known ? ArmEvidence::gaussian : ArmEvidence::universal;
+  }
+  return coordinates.size() == 1 && !is<UserFamily>(coordinates[0]) ? ArmEvidence::mixture : ArmEvidence::prior;
+}
+
+bool evidence_has_scale(const Model& model) {
+  for (Index m = 0; m < model.n_arms(); ++m) {
+    const ArmEvidence kind = arm_evidence_kind(model, m);
+    if (kind == ArmEvidence::gaussian || kind == ArmEvidence::mixture) return true;
+  }
+  return false;
+}
+
+ScaleTables::ScaleTables(const Model& model, std::vector<double> grid, double discount)
+    : grid_(std::move(grid)), discount_(discount) {
+  if (grid_.empty() || !std::ranges::all_of(grid_, [](double c) { return c > 0.0 && std::isfinite(c); })) {
+    throw std::invalid_argument("the grid must hold at least one c, each above 0 and finite");
+  }
+  if (!(discount > 0.0)) throw std::invalid_argument("discount must be above 0");
+  for (Index m = 0; m < model.n_arms(); ++m) kind_.push_back(arm_evidence_kind(model, m));
+  smallest_ = static_cast<Index>(std::ranges::min_element(grid_) - grid_.begin());
+  largest_ = static_cast<Index>(std::ranges::max_element(grid_) - grid_.begin());
+  weight_ = spread_ = price_ = Matrix(size(), model.n_arms());
+  forget();
+}
+
+void ScaleTables::forget() { filled_.assign(kind_.size(), 0); }
+
+void ScaleTables::refresh_all(const Samples& samples) {
+  for (Index m = 0; m < samples.n_arms(); ++m) refresh(samples, m);
+}
+
+void ScaleTables::fill(const Samples& samples, Index m) {
+  const Arm& arm = samples.model().arm(m);
+  const View theta = samples.estimates().row(m);
+  const auto n = static_cast<double>(samples.count(m));
+  const bool gaussian = kind_[static_cast<std::size_t>(m)] == ArmEvidence::gaussian;
+  const double variance = arm.variance(theta), regret = gaussian ? 0.0 : arm.regret(n, theta);
+  for (Index j = 0; j < size(); ++j) {
+    const double c = grid_[static_cast<std::size_t>(j)];
+    weight_(j, m) = gaussian ? evidence_weight(n, c) : n;
+    spread_(j, m) = variance / weight_(j, m);
+    price_(j, m) = (gaussian ? evidence_price(n, c, samples.model().n_features()) : regret) / discount_;
+  }
+  filled_[static_cast<std::size_t>(m)] = samples.count(m);
+}
+
+}  // namespace linkarms
