@@ -1,7 +1,376 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <atomic>
+#include <optional>
+#include <stdexcept>
+
+#include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
+#include "bindings/named.hpp"
+#include "evidence/tables.hpp"
+#include "run/engine.hpp"
+#include "run/game.hpp"
+#include "run/lucb.hpp"
+#include "run/threshold.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace linkarms::bindings {
 
-void bind_engine(nanobind::module_&, nanobind::module_&) {}
+namespace {
+
+using Array3 = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using IntsOut = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using IntTableOut = nb::ndarray<std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using IntArray2 = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Four = std::tuple<Index, Index, Index, Index>;
+
+inline constexpr std::array ending_names{Names<Ending>{"stopped", Ending::stopped},
+                                         Names<Ending>{"budget", Ending::budget},
+                                         Names<Ending>{"need_samples", Ending::need_samples}};
+
+/// A run as Python holds it. It works without the GIL; a second thread, or a user's function that comes back to the run it was called from,
+/// is refused.
+class BoundEngine {
+ public:
+  explicit BoundEngine(Engine engine) : engine_(std::move(engine)) {}
+
+  template <class Work>
+  auto use(Work work) {
+    if (busy_.test_and_set()) {
+      throw std::runtime_error("this run is in use, by another thread or by the function that it called; wait until it has finished");
+    }
+    const Release release{busy_};
+    const nb::gil_scoped_release unlocked;
+    return work(engine_);
+  }
+  [[nodiscard]] const Engine& get() const { return engine_; }
+  /// Tells copies of this run from those of others.
+  [[nodiscard]] const std::shared_ptr<const int>& mark() const { return mark_; }
+
+ private:
+  struct Release {
+    std::atomic_flag& flag;
+    ~Release() { flag.clear(); }
+  };
+  Engine engine_;
+  std::atomic_flag busy_;
+  std::shared_ptr<const int> mark_ = std::make_shared<const int>();
+};
+
+/// A saved run.
+struct Saved {
+  std::shared_ptr<const RunState> state;
+  std::shared_ptr<const int> maker;
+};
+
+/// A read-only view of numbers that live as long as `owner`, and stay where they are.
+template <class T>
+nb::object view_of(std::span<const T> values, std::initializer_list<std::size_t> shape, nb::handle owner) {
+  return nb::cast(nb::ndarray<nb::numpy, const T>(values.data(), shape, owner));
+}
+nb::object matrix_view(const Matrix& x, nb::handle owner) {
+  return view_of(x.values(), {static_cast<std::size_t>(x.rows()), static_cast<std::size_t>(x.cols())}, owner);
+}
+template <class T>
+nb::object vector_view(std::span<const T> x, nb::handle owner) {
+  return view_of(x, {x.size()}, owner);
+}
+
+std::optional<Four> four(const Witness& w) {
+  return w.exists() ? std::optional(Four{w.u, w.v, w.a, w.b}) : std::nullopt;
+}
+Witness witness_of(const Engine& engine, const Four& w) {
+  const auto [u, v, a, b] = w;
+  for (const Index m : {u, v, a, b}) {
+    if (m < 0 || m >= engine.n_arms()) throw std::invalid_argument("an arm of the pairs is out of range");
+  }
+  return {u, v, a, b};
+}
+
+Matrix unbounded(Index n_features) {
+  Matrix box(n_features, 2);
+  for (Index i = 0; i < n_features; ++i) box(i, 0) = -(box(i, 1) = inf);
+  return box;
+}
+
+void make_engine(BoundEngine* self, std::shared_ptr<Model> model, Index n_clusters, SamplingRule sampling, StoppingRule stopping,
+                 const std::optional<Array2>& box, std::optional<std::vector<double>> weights) {
+  Matrix limits = box ? to_matrix(*box) : unbounded(model->n_features());
+  std::vector<double> first = weights ? std::move(*weights) : std::vector<double>(static_cast<std::size_t>(model->n_arms()));
+  new (self) BoundEngine(Engine(std::move(model), n_clusters, std::move(sampling), std::move(stopping), std::move(limits), std::move(first)));
+}
+
+/// What an engine says of itself.
+nb::object moments_of(const Engine& engine) {
+  nb::list out;
+  if (engine.model().variances() != Variances::known) {
+    for (Index m = 0; m < engine.n_arms(); ++m) out.append(nb::cast(engine.samples().moments(m)));
+  }
+  return out;
+}
+
+Outcome run(BoundEngine& self, const std::variant<Array3, std::vector<Array2>>& samples, const IntsOut& used, const Array1& levels,
+            const IntsOut& stopped_at, const IntTableOut& stopped_labels, std::int64_t max_samples) {
+  Trial trial;
+  const auto d = static_cast<std::size_t>(self.get().model().n_features());
+  const auto add = [&](const double* data, std::size_t n, std::size_t width) {
+    if (width != d) throw std::invalid_argument("samples must have n_features numbers each");
+    trial.samples.emplace_back(data, n * width);
+  };
+  if (const auto* block = std::get_if<Array3>(&samples)) {
+    const std::size_t n = block->shape(1), width = block->shape(2);
+    for (std::size_t m = 0; m < block->shape(0); ++m) add(block->data() + m * n * width, n, width);
+  } else {
+    for (const Array2& x : std::get<std::vector<Array2>>(samples)) add(x.data(), x.shape(0), x.shape(1));
+  }
+  trial.used = {used.data(), used.shape(0)};
+  trial.levels = view(levels);
+  trial.stopped_at = {stopped_at.data(), stopped_at.shape(0)};
+  trial.stopped_labels = {stopped_labels.data(), stopped_labels.size()};
+  return self.use([&](Engine& engine) { return engine.run(trial, max_samples); });
+}
+
+void bind_rules(nb::module_& m) {
+  nb::class_<Ebc>(m, "Ebc").def(nb::init<double>(), "step"_a = 1.0).def_ro("step", &Ebc::step);
+  nb::class_<EbcH>(m, "EbcH").def(nb::init<>());
+  nb::class_<RoundRobin>(m, "RoundRobin").def(nb::init<>());
+  nb::class_<Lucbboc>(m, "Lucbboc").def(nb::init<double>(), nb::kw_only(), "level"_a).def_ro("level", &Lucbboc::level);
+  nb::class_<Atboc>(m, "Atboc").def(nb::init<double>(), "gap"_a = 1e-3).def_ro("gap", &Atboc::gap);
+  nb::class_<PaperStop>(m, "PaperStop")
+      .def(nb::init<double, double>(), nb::kw_only(), "epsilon"_a, "log_volume"_a)
+      .def_ro("epsilon", &PaperStop::epsilon)
+      .def_ro("log_volume", &PaperStop::log_volume);
+  nb::class_<LevelStop>(m, "LevelStop").def(nb::init<>());
+  nb::class_<BocStop>(m, "BocStop").def(nb::init<>());
+  nb::class_<AnytimeStop>(m, "AnytimeStop")
+      .def(nb::init<std::vector<double>, double, double>(), nb::kw_only(), "grid"_a, "base"_a, "discount"_a = 1.0)
+      .def_ro("grid", &AnytimeStop::grid)
+      .def_ro("base", &AnytimeStop::base)
+      .def_ro("discount", &AnytimeStop::discount);
+}
+
+void bind_told(nb::module_& m) {
+  nb::class_<Told>(m, "Told", "All that a dump holds of a run.")
+      .def(
+          "__init__",
+          [](Told* self, std::vector<std::int64_t> counts, std::vector<std::int64_t> pending, const Array2& means,
+             std::vector<double> weights, std::vector<double> weight_sum, std::vector<Moments> moments, Index scale) {
+            new (self) Told{std::move(counts),  std::move(pending),    to_matrix(means), std::move(moments),
+                            std::move(weights), std::move(weight_sum), scale};
+          },
+          nb::kw_only(), "counts"_a, "pending"_a, "means"_a, "weights"_a, "weight_sum"_a, "moments"_a = std::vector<Moments>(),
+          "scale"_a = 0)
+      .def_ro("counts", &Told::counts)
+      .def_ro("pending", &Told::pending)
+      .def_prop_ro("means", [](const Told& self) { return nb::cast(to_numpy(self.means)); })
+      .def_ro("moments", &Told::moments)
+      .def_ro("weights", &Told::weights)
+      .def_ro("weight_sum", &Told::weight_sum)
+      .def_ro("scale", &Told::scale);
+}
+
+AtbocMemory atboc_memory(std::int64_t last, std::int64_t evaluations, double lower, double upper, std::vector<double> weights,
+                         std::vector<double> total, std::vector<Index> labels, std::vector<double> mixture, const IntArray2& arms,
+                         const Array3& points) {
+  if (arms.shape(1) != 4 || points.shape(0) != arms.shape(0) || points.shape(1) != 4) {
+    throw std::invalid_argument("arms must be (n, 4) and points (n, 4, n_features)");
+  }
+  AtbocMemory out{last, evaluations, lower, upper, std::move(weights), std::move(total), std::move(labels), {}, std::move(mixture)};
+  const std::size_t d = points.shape(2);
+  for (std::size_t j = 0; j < arms.shape(0); ++j) {
+    MovedArms& cut = out.cuts.emplace_back(MovedArms{{}, Matrix(4, static_cast<Index>(d))});
+    for (std::size_t i = 0; i < 4; ++i) cut.arms[i] = static_cast<Index>(arms(j, i));
+    std::copy_n(points.data() + j * 4 * d, 4 * d, cut.points.values().begin());
+  }
+  return out;
+}
+
+void bind_atboc(nb::module_& m) {
+  nb::class_<AtbocMemory>(m, "AtbocMemory", "What ATBOC keeps from sample to sample.")
+      .def(
+          "__init__",
+          [](AtbocMemory* self, std::int64_t last, std::int64_t evaluations, double lower, double upper,
+             std::vector<double> weights, std::vector<double> total, std::vector<Index> labels, std::vector<double> mixture,
+             const IntArray2& arms, const Array3& points) {
+            new (self) AtbocMemory(atboc_memory(last, evaluations, lower, upper, std::move(weights), std::move(total),
+                                                std::move(labels), std::move(mixture), arms, points));
+          },
+          nb::kw_only(), "last"_a, "evaluations"_a, "lower"_a, "upper"_a, "weights"_a, "total"_a, "labels"_a, "mixture"_a, "arms"_a,
+          "points"_a)
+      .def_ro("last", &AtbocMemory::last)
+      .def_ro("evaluations", &AtbocMemory::evaluations)
+      .def_ro("lower", &AtbocMemory::lower)
+      .def_ro("upper", &AtbocMemory::upper)
+      .def_ro("weights", &AtbocMemory::weights)
+      .def_ro("total", &AtbocMemory::total)
+      .def_ro("labels", &AtbocMemory::labels)
+      .def_ro("mixture", &AtbocMemory::mixture)
+      .def_prop_ro("arms",
+                   [](const AtbocMemory& self) {
+                     std::vector<Index> all;
+                     for (const MovedArms& cut : self.cuts) all.insert(all.end(), cut.arms.begin(), cut.arms.end());
+                     return nb::cast(to_numpy<std::int64_t, Index>(all, {self.cuts.size(), 4}));
+                   })
+      .def_prop_ro("points", [](const AtbocMemory& self) {
+        std::vector<double> all;
+        std::size_t d = 0;
+        for (const MovedArms& cut : self.cuts) {
+          d = static_cast<std::size_t>(cut.points.cols());
+          all.insert(all.end(), cut.points.values().begin(), cut.points.values().end());
+        }
+        return nb::cast(to_numpy<double, double>(all, {self.cuts.size(), 4, d}));
+      });
+}
+
+void bind_run(nb::module_& m) {
+  nb::class_<Saved>(m, "SavedRun", "A copy of a run, memory of its searches included.");
+  nb::class_<Outcome>(m, "Outcome", "Why a trial came back, and the arm that has no more samples.")
+      .def_prop_ro("ending", [](const Outcome& self) { return name_of(ending_names, self.ending); })
+      .def_ro("arm", &Outcome::arm);
+  nb::class_<BoundEngine>(m, "Engine", "One run: arms are numbers, samples are checked by the caller.")
+      .def("__init__", &make_engine, "model"_a, "n_clusters"_a, nb::kw_only(), "sampling"_a = nb::none(), "stopping"_a = nb::none(),
+           "box"_a = nb::none(), "weights"_a = nb::none())
+      .def(
+          "observe",
+          [](BoundEngine& self, Index arm, const Array1& statistic) {
+            self.use([&](Engine& engine) { engine.observe(arm, view(statistic)); });
+          },
+          "arm"_a, "statistic"_a, "Take in one sample. If a user's function raises, nothing has changed.")
+      .def(
+          "choose", [](BoundEngine& self) { return self.use([](Engine& engine) { return engine.choose(); }); },
+          "Return the next arm, pending pulls counted as pulls.")
+      .def(
+          "check", [](BoundEngine& self, double level) { return self.use([=](Engine& engine) { return engine.check(level); }); },
+          "level"_a, "Return whether the rule stops at this level.")
+      .def(
+          "evidence", [](BoundEngine& self) { return self.use([](Engine& engine) { return engine.evidence(); }); },
+          "Return the rule's statistic.")
+      .def(
+          "witness", [](BoundEngine& self) { return four(self.use([](Engine& engine) { return engine.witness(); })); },
+          "Return the least certain pair of pairs, or None.")
+      .def(
+          "evidence_against",
+          [](BoundEngine& self, const Four& pairs, double level) {
+            const Witness w = witness_of(self.get(), pairs);
+            return self.use([=](Engine& engine) { return engine.evidence_against(w, level); });
+          },
+          "pairs"_a, "level"_a = inf, "Return the evidence against one pair of pairs, or any value of at least `level`.")
+      .def(
+          "evidence_is_below",
+          [](BoundEngine& self, const Four& pairs, double level) {
+            const Witness w = witness_of(self.get(), pairs);
+            return self.use([=](Engine& engine) { return engine.evidence_is_below(w, level); });
+          },
+          "pairs"_a, "level"_a, "Return whether the evidence against one pair of pairs is below `level`.")
+      .def("run", &run, "samples"_a, "used"_a.noconvert(), "levels"_a, "stopped_at"_a.noconvert(), "stopped_labels"_a.noconvert(),
+           "max_samples"_a, "Go on with a trial until every level is reached, the budget is used up, or an arm has no more samples.")
+      .def(
+          "save", [](BoundEngine& self) { return Saved{self.use([](Engine& engine) { return engine.save(); }), self.mark()}; },
+          "Return a copy of the run.")
+      .def(
+          "restore",
+          [](BoundEngine& self, const Saved& saved) {
+            if (saved.maker != self.mark()) throw std::invalid_argument("this copy was made by another engine; restore it there");
+            self.use([&](Engine& engine) { engine.restore(*saved.state); });
+          },
+          "saved"_a, "Go back to a copy that this engine made.")
+      .def("told", [](BoundEngine& self) { return self.use([](Engine& engine) { return engine.told(); }); }, "Return what has been told.")
+      .def(
+          "set_told", [](BoundEngine& self, const Told& told) { self.use([&](Engine& engine) { engine.set_told(told); }); }, "told"_a,
+          "Set what has been told; the rest follows. All or nothing.")
+      .def(
+          "set_pending",
+          [](BoundEngine& self, const IntArray1& pulls) {
+            self.use([&](Engine& engine) { engine.set_pending({pulls.data(), pulls.shape(0)}); });
+          },
+          "pulls"_a, "Set the pulls under way.")
+      .def(
+          "add_pending",
+          [](BoundEngine& self, Index arm, std::int64_t pulls) { self.use([=](Engine& engine) { engine.add_pending(arm, pulls); }); },
+          "arm"_a, "pulls"_a, "Add to the pulls of an arm that are under way; never below 0.")
+      .def_prop_rw(
+          "atboc",
+          [](BoundEngine& self) {
+            return self.use([](Engine& engine) { return engine.atboc() ? std::optional(engine.atboc()->memory()) : std::nullopt; });
+          },
+          [](BoundEngine& self, const AtbocMemory& memory) {
+            self.use([&](Engine& engine) {
+              if (!engine.atboc()) throw std::invalid_argument("this run does not use ATBOC");
+              engine.atboc()->set_memory(memory);
+            });
+          })
+      .def_prop_ro("n_arms", [](const BoundEngine& self) { return self.get().n_arms(); })
+      .def_prop_ro("n_clusters", [](const BoundEngine& self) { return self.get().n_clusters(); })
+      .def_prop_ro("total", [](const BoundEngine& self) { return self.get().samples().total(); })
+      .def_prop_ro("ready", [](const BoundEngine& self) { return self.get().ready(); })
+      .def_prop_ro("ambiguous", [](const BoundEngine& self) { return self.get().ambiguous(); })
+      .def_prop_ro("psi", [](const BoundEngine& self) { return self.get().nearest().psi(); })
+      .def_prop_ro("nearest_witness", [](const BoundEngine& self) { return four(self.get().nearest().witness()); })
+      .def_prop_ro("threshold_base", [](const BoundEngine& self) { return self.get().threshold_base(); })
+      .def_prop_ro("costs_evaluated", [](const BoundEngine& self) { return self.get().costs_evaluated(); })
+      .def_prop_ro("nbytes", [](const BoundEngine& self) { return self.get().bytes(); })
+      .def_prop_ro("counts", [](const BoundEngine& self) { return nb::cast(to_numpy(self.get().samples().counts())); })
+      .def_prop_ro("moments", [](const BoundEngine& self) { return moments_of(self.get()); })
+      .def_prop_ro("pending", [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().pending(), self); })
+      .def_prop_ro("labels", [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().labels(), self); })
+      .def_prop_ro("means", [](nb::handle self) { return matrix_view(nb::cast<BoundEngine&>(self).get().samples().means(), self); })
+      .def_prop_ro("estimates", [](nb::handle self) { return matrix_view(nb::cast<BoundEngine&>(self).get().samples().estimates(), self); })
+      .def_prop_ro("kl", [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().nearest().kl(), self); })
+      .def_prop_ro("weights", [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().nearest().weights(), self); })
+      .def_prop_ro("alternative", [](nb::handle self) { return matrix_view(nb::cast<BoundEngine&>(self).get().nearest().lam(), self); })
+      .def_prop_ro("ebc_weights", [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().ebc_weights(), self); })
+      .def_prop_ro("ebc_weight_sum",
+                   [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().ebc_weight_sum(), self); });
+}
+
+void bind_parts(nb::module_& m, nb::module_& testing) {
+  m.def(
+      "paper_penalty",
+      [](const Model& model, Index arm, const Array1& theta, double n, double epsilon, double log_volume) {
+        return paper_penalty(model, arm, view(theta), n, PaperStop{epsilon, log_volume});
+      },
+      "model"_a, "arm"_a, "theta"_a, "n"_a, "epsilon"_a, "log_volume"_a, "Return an arm's part of the paper's threshold.");
+  m.def("boc_penalty", &boc_penalty, "n"_a, "n_features"_a, "Return an arm's part of the threshold of ATBOC and LUCBBOC.");
+  m.def("evidence_has_scale", &evidence_has_scale, "model"_a, "Return whether any arm's evidence has a c.");
+  testing.def("log_inner_mass", &log_inner_mass, "x"_a);
+  testing.def(
+      "lucb_choice",
+      [](const Array2& dist, const IntArray1& labels, Index n_clusters, const IntArray1& n, Index n_features, double level) {
+        Distances lengths(static_cast<Index>(dist.shape(0)));
+        for (Index i = 0; i < lengths.size(); ++i) {
+          for (Index j = 0; j < i; ++j) lengths.set(i, j, dist(i, j));
+        }
+        return lucb_choice(lengths, Clusters(to_indices(labels), n_clusters), {n.data(), n.shape(0)}, n_features, level);
+      },
+      "dist"_a, "labels"_a, "n_clusters"_a, "n"_a, "n_features"_a, "level"_a);
+  testing.def(
+      "solve_game",
+      [](const Array2& rows) {
+        const Matrix table = to_matrix(rows);
+        std::vector<View> views;
+        for (Index j = 0; j < table.rows(); ++j) views.push_back(table.row(j));
+        std::vector<double> weights(rows.shape(1)), mixture(rows.shape(0));
+        const double upper = solve_game(views, weights, mixture);
+        return std::tuple(upper, to_numpy(View(weights)), to_numpy(View(mixture)));
+      },
+      "rows"_a);
+}
+
+}  // namespace
+
+void bind_engine(nb::module_& m, nb::module_& testing) {
+  bind_rules(m);
+  bind_told(m);
+  bind_atboc(m);
+  bind_run(m);
+  bind_parts(m, testing);
+}
 
 }  // namespace linkarms::bindings

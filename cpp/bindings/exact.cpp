@@ -1,11 +1,14 @@
 // The pieces of exact psi: bounds and duals of splits. What calls SciPy's solvers is Python.
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
 
 #include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
+#include "psi/lagrangian.hpp"
+#include "psi/line.hpp"
 #include "psi/split_bounds.hpp"
 #include "psi/split_dual.hpp"
 
@@ -49,7 +52,7 @@ struct AscentOfSplit {
 
 }  // namespace
 
-void bind_exact(nb::module_& m, nb::module_&) {
+void bind_exact(nb::module_& m, nb::module_& testing) {
   nb::class_<AscentOfSplit>(m, "Ascent", "Where the dual of a split was largest.")
       .def_prop_ro("value", [](const AscentOfSplit& x) { return x.ascent.value; })
       .def_prop_ro("end", [](const AscentOfSplit& x) { return name(x.ascent.end); })
@@ -100,6 +103,36 @@ void bind_exact(nb::module_& m, nb::module_&) {
       "theta"_a, "precision"_a, "cluster"_a, "a"_a, "b"_a, "level"_a,
       "Return lower bounds of the cost of each two arms of a cluster against the pair (a, b), up to a "
       "level.");
+  m.def(
+      "line_psi",
+      [](const Model& model, const Array1& theta, const Array1& weights, const IntArray1& labels,
+         Index n_clusters, double floor, double ceiling, const Array1& point) {
+        const auto n = static_cast<std::size_t>(model.n_arms());
+        if (theta.shape(0) != n || weights.shape(0) != n || labels.shape(0) != n || point.shape(0) != n)
+          throw std::invalid_argument("theta, weights, labels and point must have one entry per arm");
+        const Clusters clusters(to_indices(labels), n_clusters);
+        std::vector<double> lam(point.data(), point.data() + n);
+        const Bounds bounds =
+            line_psi(Line{model, view(theta), view(weights)}, clusters, floor, ceiling, lam);
+        return std::make_tuple(bounds.lower, bounds.upper, to_numpy(View(lam)));
+      },
+      "model"_a, "theta"_a, "weights"_a, "labels"_a, "n_clusters"_a, "floor"_a, "ceiling"_a, "point"_a,
+      "Return a lower bound of psi of arms with one parameter each, and the cost and the place of an "
+      "alternative.");
+  testing.def(
+      "lagrangian",
+      [](const Array3& theta, const Array3& precision, const IntArray1& u, const IntArray1& v, Index a, Index b,
+         const Array1& multipliers) {
+        const SplitArms split = split_arms(theta, precision, to_indices(u), to_indices(v), a, b);
+        Lagrangian lagrangian(split);
+        const double value = lagrangian.evaluate(view(multipliers));
+        return std::make_tuple(
+            value,
+            to_numpy<double, double>(lagrangian.lambda(), {theta.shape(0), theta.shape(1), theta.shape(2)}),
+            to_numpy(View(lagrangian.lack())));
+      },
+      "theta"_a, "precision"_a, "u"_a, "v"_a, "a"_a, "b"_a, "multipliers"_a,
+      "Return the dual of a split at given multipliers, its minimiser, and half of what each pair's square lacks.");
 }
 
 }  // namespace linkarms::bindings

@@ -81,7 +81,25 @@ auto radii(const Model& model, const IntArray1& counts, const Array2& means, con
 }
 
 void bind_scalars(nb::module_& m) {
-  nb::class_<NamedScalar>(m, "Scalar", "The distribution of one number, known up to one parameter.");
+  nb::class_<NamedScalar>(m, "Scalar", "The distribution of one number, known up to one parameter.")
+      .def(
+          "kl", [](const NamedScalar& f, double theta, double lam) { return kl(f.family, theta, lam); }, "theta"_a, "lam"_a,
+          "Return KL(theta, lam) of one sample.")
+      .def(
+          "step", [](const NamedScalar& f, double theta, double slope) { return step(f.family, theta, slope); }, "theta"_a,
+          "slope"_a, "Return the lam that minimises KL(theta, lam) - slope lam, before the inflection.")
+      .def(
+          "fisher", [](const NamedScalar& f, double theta) { return fisher(f.family, theta); }, "theta"_a,
+          "Return the Fisher information of one sample.")
+      .def(
+          "estimate", [](const NamedScalar& f, double mean) { return estimate(f.family, mean); }, "mean"_a,
+          "Return the maximum likelihood estimate.")
+      .def(
+          "slope_limit", [](const NamedScalar& f, double theta) { return slope_limit(f.family, theta); }, "theta"_a,
+          "Return the slope at which the step becomes infinite.")
+      .def(
+          "inflection", [](const NamedScalar& f, double theta) { return inflection(f.family, theta); }, "theta"_a,
+          "Return where KL(theta, .) stops being convex.");
   m.def(
       "gaussian", [](double variance) { return NamedScalar{Gaussian{positive("variance", variance)}}; },
       "variance"_a, "Return Gaussian samples with known variance, by their mean.");

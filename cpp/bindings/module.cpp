@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
 #endif
   m.doc() = "The native core of linkarms: the mathematics that runs after every sample.";
+  m.attr("build") = LINKARMS_BUILD;  // a digest of the core's sources
   nb::module_ testing = m.def_submodule("testing", "What only tests call.");
   linkarms::bindings::bind_families(m, testing);
   linkarms::bindings::bind_formulas(testing);

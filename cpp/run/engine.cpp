@@ -1,0 +1,242 @@
+#include "run/engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include <string>
+#include <utility>
+
+#include "evidence/tables.hpp"
+#include "math/simplex.hpp"
+#include "run/threshold.hpp"
+
+namespace linkarms {
+namespace {
+
+[[nodiscard]] std::size_t count_of(const Model& model) { return static_cast<std::size_t>(model.n_arms()); }
+
+}  // namespace
+
+RunState::RunState(const Model& model, Index n_clusters, const SamplingRule& sampling, const StoppingRule& stopping, Matrix box)
+    : samples(model, std::move(box)),
+      pending(count_of(model)),
+      labels(count_of(model), -1),
+      dist(model.n_arms()),
+      partition(model.n_arms(), n_clusters),
+      counted(model, n_clusters),
+      free(model, n_clusters),
+      w(count_of(model)),
+      w_sum(count_of(model)),
+      penalty(count_of(model)) {
+  if (const auto* rule = std::get_if<Atboc>(&sampling)) atboc.emplace(model, rule->gap);
+  if (const auto* rule = std::get_if<AnytimeStop>(&stopping)) {
+    anytime = Cloned(make_anytime_evidence(model, rule->grid, rule->discount));
+    base = rule->base;
+  }
+}
+
+Engine::Engine(std::shared_ptr<const Model> model, Index n_clusters, SamplingRule sampling, StoppingRule stopping, Matrix box,
+               std::vector<double> weights)
+    : model_(std::move(model)),
+      n_clusters_(n_clusters),
+      sampling_(std::move(sampling)),
+      stopping_(std::move(stopping)),
+      s_(*model_, n_clusters, sampling_, stopping_, std::move(box)) {
+  if (n_clusters < 1 || n_clusters > n_arms()) {
+    throw std::invalid_argument("n_clusters=" + std::to_string(n_clusters) + ", but there are " + std::to_string(n_arms()) + " arms");
+  }
+  if (weights.size() != count_of(*model_)) throw std::invalid_argument("weights must hold one number per arm");
+  s_.w = std::move(weights);
+}
+
+void Engine::check_arm(Index m) const {
+  if (m < 0 || m >= n_arms()) {
+    throw std::invalid_argument("arm " + std::to_string(m) + " is out of range; there are " + std::to_string(n_arms()) + " arms");
+  }
+}
+
+Situation Engine::now() const {
+  return {s_.samples, s_.dist, s_.partition, s_.counted.lam(), s_.counted.witness()};
+}
+
+/// The c by which arms are chosen: that of the anytime rule's scale, 0 under other rules.
+double Engine::prior_samples() const {
+  const auto* rule = std::get_if<AnytimeStop>(&stopping_);
+  return rule ? rule->grid[static_cast<std::size_t>(s_.anytime->scale())] : 0.0;
+}
+
+/// Distances and penalty of arm m, whose estimate is new.
+void Engine::bring_up_to_date(Index m) {
+  const Matrix& theta = s_.samples.estimates();
+  s_.dist.update(theta, m);
+  s_.counted.follow(theta, m);
+  s_.free.follow(theta, m);
+  const auto n = static_cast<double>(s_.samples.count(m));
+  if (const auto* rule = std::get_if<PaperStop>(&stopping_)) s_.penalty[m] = paper_penalty(*model_, m, theta.row(m), n, *rule);
+  if (std::holds_alternative<BocStop>(stopping_)) s_.penalty[m] = boc_penalty(n, model_->n_features());
+  if (s_.anytime) s_.anytime->sampled(now(), m);
+}
+
+/// Tree and partition after a sample of arm m; from scratch if there is none yet.
+void Engine::find_partition(Index m) {
+  if (!ready()) return;
+  if (!s_.partition.made()) {
+    s_.partition.make(s_.dist);
+  } else if (s_.partition.update(s_.dist, m)) {
+    for (Nearest* side : {&s_.counted, &s_.free}) side->search().partition_changed(s_.samples.estimates(), s_.dist, s_.partition);
+  } else {
+    return;
+  }
+  std::ranges::copy(s_.partition.clusters().labels(), s_.labels.begin());
+}
+
+/// EBC's ascent: w(t) = projection of w(t-1) + eta g, eta = step / sqrt(t), g the gradient of psi at w(t-1) (Algorithm 1, line 12).
+void Engine::step_ebc(double step) {
+  if (ready()) {
+    std::ranges::copy(s_.w, s_.free.weights().begin());
+    s_.free_told = -1;
+    s_.free.find(s_.samples.estimates(), s_.dist, s_.partition, std::nullopt);
+    if (s_.free.witness().exists()) {
+      const double eta = step / std::sqrt(static_cast<double>(s_.samples.total()));
+      const auto [u, v, a, b] = s_.free.witness().oriented();
+      for (const Index m : {u, v, b}) s_.w[m] += eta * s_.free.kl()[m];
+      if (u != a) s_.w[a] += eta * s_.free.kl()[a];
+    }
+    project_simplex(s_.w);
+  }
+  for (Index m = 0; m < n_arms(); ++m) s_.w_sum[m] += s_.w[m];
+}
+
+/// The weights of the samples after one of arm m; m if no other arm's have changed.
+std::optional<Index> Engine::weigh(Index m) {
+  const double c = prior_samples();
+  const auto weight = [&](Index j) { return evidence_weight(static_cast<double>(s_.samples.count(j)), c) * s_.samples.precision(j); };
+  const MutView weights = s_.counted.weights();
+  if (c != s_.weighed_with) {
+    for (Index j = 0; j < n_arms(); ++j) weights[j] = weight(j);
+    s_.weighed_with = c;
+    return std::nullopt;
+  }
+  weights[m] = weight(m);
+  return m;
+}
+
+/// Z(t) = psi(N, estimates), lambda*, the witness, and the threshold's base, after a sample of arm m.
+void Engine::weigh_evidence(Index m) {
+  if (!ready()) return;
+  const auto* anytime = std::get_if<AnytimeStop>(&stopping_);
+  s_.base = anytime ? anytime->base : 0.0;
+  for (const double part : s_.penalty) s_.base += part;
+  s_.statistic.reset();
+  const std::optional<Index> moved = weigh(m);
+  s_.counted.find(s_.samples.estimates(), s_.dist, s_.partition, moved);
+}
+
+void Engine::observe(Index m, View statistic) {
+  check_arm(m);
+  if (statistic.size() != static_cast<std::size_t>(model_->n_features())) {
+    throw std::invalid_argument("a sample has " + std::to_string(statistic.size()) + " numbers; it needs " +
+                                std::to_string(model_->n_features()));
+  }
+  std::shared_ptr<const RunState> before;
+  if (model_->has_user_family()) before = save();
+  try {
+    // four times at each doubling of the samples: a new scale makes everything that is kept of psi void
+    const auto t = static_cast<double>(s_.samples.total());
+    if (s_.anytime && ready() && std::floor(4.0 * std::log2(t)) < std::floor(4.0 * std::log2(t + 1.0))) {
+      s_.anytime->rescale(now());
+    }
+    s_.samples.add(m, statistic);
+    bring_up_to_date(m);
+    find_partition(m);
+    if (const auto* rule = std::get_if<Ebc>(&sampling_)) step_ebc(rule->step);
+    weigh_evidence(m);
+  } catch (...) {
+    if (before) restore(*before);
+    throw;
+  }
+}
+
+/// Everything that is a function of what has been told, from scratch.
+void Engine::refresh() {
+  const Matrix& theta = s_.samples.estimates();
+  if (s_.anytime) s_.anytime->forget();
+  for (Nearest* side : {&s_.counted, &s_.free}) side->forget(theta);
+  for (Index m = 0; m < n_arms(); ++m) {
+    if (s_.samples.count(m) > 0) bring_up_to_date(m);
+  }
+  s_.partition = Partition(n_arms(), n_clusters_);
+  std::ranges::fill(s_.labels, -1);
+  s_.weighed_with = -1.0;
+  s_.free_told = -1;
+  s_.statistic.reset();
+  find_partition(0);
+  weigh_evidence(0);
+}
+
+Told Engine::told() const {
+  const auto counts = s_.samples.counts();
+  Told out{{counts.begin(), counts.end()}, s_.pending, s_.samples.means(), {}, s_.w, s_.w_sum, s_.anytime ? s_.anytime->scale() : 0};
+  if (model_->variances() != Variances::known) {
+    for (Index m = 0; m < n_arms(); ++m) out.moments.push_back(s_.samples.moments(m));
+  }
+  return out;
+}
+
+void Engine::set_told(const Told& told) {
+  const std::size_t n = count_of(*model_);
+  const auto negative = [](std::int64_t x) { return x < 0; };
+  if (told.counts.size() != n || told.pending.size() != n || told.weights.size() != n || told.weight_sum.size() != n ||
+      told.means.rows() != n_arms() || told.means.cols() != model_->n_features()) {
+    throw std::invalid_argument("what has been told does not have one entry per arm");
+  }
+  if (std::ranges::any_of(told.counts, negative) || std::ranges::any_of(told.pending, negative)) {
+    throw std::invalid_argument("numbers of samples and of pending pulls cannot be negative");
+  }
+  if (std::ranges::any_of(told.counts, [](std::int64_t n) { return n > std::numeric_limits<Index>::max(); })) {
+    throw std::invalid_argument("an arm has more than " + std::to_string(std::numeric_limits<Index>::max()) + " samples");
+  }
+  if (const auto* rule = std::get_if<AnytimeStop>(&stopping_);
+      rule && (told.scale < 0 || static_cast<std::size_t>(told.scale) >= rule->grid.size())) {
+    throw std::invalid_argument("scale=" + std::to_string(told.scale) + " is out of range; the grid has " +
+                                std::to_string(rule->grid.size()) + " values");
+  }
+  const auto before = save();
+  try {
+    Samples next(s_.samples);
+    next.set({told.counts.begin(), told.counts.end()}, told.means, told.moments);
+    s_.samples = std::as_const(next);  // copied, not moved: views of the arrays stay valid
+    std::ranges::copy(told.pending, s_.pending.begin());
+    std::ranges::copy(told.weights, s_.w.begin());
+    std::ranges::copy(told.weight_sum, s_.w_sum.begin());
+    if (s_.anytime) s_.anytime->set_scale(told.scale);
+    refresh();
+  } catch (...) {
+    restore(*before);
+    throw;
+  }
+}
+
+void Engine::set_pending(std::span<const std::int64_t> pulls) {
+  if (pulls.size() != s_.pending.size() || std::ranges::any_of(pulls, [](auto n) { return n < 0; })) {
+    throw std::invalid_argument("pending pulls are one number per arm, none of them negative");
+  }
+  std::ranges::copy(pulls, s_.pending.begin());
+}
+
+void Engine::add_pending(Index m, std::int64_t pulls) {
+  check_arm(m);
+  s_.pending[m] = std::max<std::int64_t>(s_.pending[m] + pulls, 0);
+}
+
+long long Engine::costs_evaluated() const {
+  return s_.counted.search().costs_evaluated() + s_.free.search().costs_evaluated();
+}
+
+std::size_t Engine::bytes() const {
+  return s_.dist.bytes() + s_.counted.search().bytes() + s_.free.search().bytes() + s_.samples.means().bytes() * 4;
+}
+
+}  // namespace linkarms
