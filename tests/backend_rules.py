@@ -82,10 +82,9 @@ class Killing(Fewest):
 
 
 class Waiting(la.families.ScalarFamily):
-    """Waiting times by their rate, as a family of a user's own: compiled in each process."""
+    """Waiting times by their rate, as a family of a user's own."""
 
     name, domain, open_domain, support = "waiting", (0.0, math.inf), True, "numbers > 0"
-    compiled = True
 
     @staticmethod
     def kl(p, q):
@@ -112,10 +111,9 @@ class Waiting(la.families.ScalarFamily):
 
 
 class Moody(Waiting):
-    """Its divergence fails, inside a kernel."""
+    """Its divergence fails, inside the core."""
 
     name = "moody"
-    compiled = False
 
     @staticmethod
     def kl(p, q):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from benchmarks._slsqp import slsqp_optimum
+from linkarms._core.testing import lucb_choice, solve_game
 from numpy.testing import assert_array_equal
 from scipy.optimize import linprog
 from scipy.spatial.distance import pdist, squareform
@@ -13,8 +14,6 @@ import linkarms as la
 from linkarms.errors import InvalidInput
 from linkarms.montecarlo import known_parameters
 from linkarms.paper import published
-from linkarms.sampling._boc_kernels import lucb_choice
-from linkarms.sampling._game import solve_game
 
 SYNTHETIC = la.problems.synthetic1()
 OWN = ["atboc", "lucbboc", "fixed"]
@@ -99,7 +98,7 @@ def test_lucb_choice_by_its_definition(case):
     theta = rng.normal(size=(n_arms, d)) * 3
     labels = np.r_[np.arange(k), rng.integers(0, k, n_arms - k)]
     n = rng.integers(1, 300, n_arms)
-    found = lucb_choice(squareform(pdist(theta)), labels, n, d, math.log(1 / 0.03))
+    found = lucb_choice(squareform(pdist(theta)), labels, k, n, d, math.log(1 / 0.03))
     assert found == _plain_lucb(theta, labels, n, 0.03)
 
 
@@ -112,8 +111,7 @@ def test_matrix_games_as_by_a_linear_programme(case):
     c, n = int(rng.integers(1, 30)), int(rng.integers(2, 20))
     rows = rng.gamma(0.3, size=(c, n)) * (rng.random((c, n)) < 0.6) * 10.0 ** rng.integers(-6, 6)
     rows[rows.sum(axis=1) == 0, 0] = 1.0
-    w, mixture = np.empty(n), np.empty(c)
-    upper = solve_game(rows, c, w, mixture)
+    upper, w, mixture = solve_game(rows)
     unit = rows.max()
     best = -linprog(
         np.r_[np.zeros(n), -1.0],
@@ -131,8 +129,8 @@ def test_matrix_games_as_by_a_linear_programme(case):
 
 
 def test_a_game_with_a_row_of_zeros_is_worth_nothing():
-    w, mixture = np.empty(3), np.empty(2)
-    assert solve_game(np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]), 2, w, mixture) == 0.0
+    upper, _, mixture = solve_game(np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]))
+    assert upper == 0.0
     assert_array_equal(mixture, [0.0, 1.0])
 
 

@@ -65,7 +65,9 @@ def test_ask_and_tell_is_the_same_as_the_compiled_trial():
         blocks = [problem.families[m].draw(streams[m], problem.parameters[m], 256 * 40) for m in range(6)]
         c = make(sampling=rule)
         c._engine.rng = streams[6]
-        c._engine.state.vectors[0] = c._engine.sampling.initial_weights(6, streams[6])
+        told = c._engine.to_dict()
+        told["weights"][0] = c._engine.sampling.initial_weights(6, streams[6]).tolist()
+        c._engine.restore(told)
         used = [0] * 6
         while not c.done:
             (arm,) = c.ask()

@@ -12,8 +12,7 @@ from tests.oracles.psi_oracle import Subproblem, margin, psi_brute, single_linka
 
 import linkarms as la
 from linkarms import families as f
-from linkarms.alternatives._dual import EDGE, REACHED, SOLVED, ascend
-from linkarms.alternatives._lagrangian import evaluate
+from linkarms._core import ascend, testing
 from linkarms.alternatives._sectors import Sectors
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -148,9 +147,7 @@ def test_every_multiplier_gives_a_lower_bound(seed, d, full):
     least = np.linalg.eigvalsh(big - q)[0]
     u, v = (np.array(x) for x in zip(*pairs, strict=True))
     cells = theta.reshape(n, d, 1)
-    lam, lack = np.empty_like(cells), np.empty(2)
-    size = (n * d, n * d)
-    value = evaluate(cells, precision, u, v, 3, 4, mu, np.empty(size), np.empty_like(cells), lam, lack)
+    value, lam, lack = testing.lagrangian(cells, precision, u, v, 3, 4, mu)
     if abs(least) < 1e-6:
         return
     assert (value > -np.inf) == (least > 0.0)
@@ -173,18 +170,19 @@ def test_every_multiplier_gives_a_lower_bound(seed, d, full):
 def test_the_dual_of_one_pair_is_the_closed_form():
     theta = np.array([[0.0, 0.0], [0.6, 0.8], [9.0, 0.0], [9.0, 3.0]]).reshape(4, 1, 2)
     w = np.array([0.5, 1.0, 2.0, 4.0])
-    u, v, mu, lam = np.array([0]), np.array([1]), np.zeros(1), np.empty_like(theta)
-    value, status = ascend(theta, w[:, None, None], u, v, 2, 3, np.inf, mu, lam)
-    assert status == SOLVED
-    assert value == pytest.approx((3.0 - 1.0) ** 2 / (2.0 * np.sum(1.0 / w)), rel=1e-12)
+    u, v, mu = np.array([0]), np.array([1]), np.zeros(1)
+    found = ascend(theta, w[:, None, None], u, v, 2, 3, mu, np.inf)
+    lam = found.point
+    assert found.end == "solved"
+    assert found.value == pytest.approx((3.0 - 1.0) ** 2 / (2.0 * np.sum(1.0 / w)), rel=1e-12)
     assert np.linalg.norm(lam[0] - lam[1]) == pytest.approx(np.linalg.norm(lam[2] - lam[3]), rel=1e-9)
-    value, status = ascend(theta, w[:, None, None], u, v, 2, 3, 0.1, np.zeros(1), lam)
-    assert (status, value >= 0.1) == (REACHED, True)
+    found = ascend(theta, w[:, None, None], u, v, 2, 3, mu, 0.1)
+    assert (found.end, found.value >= 0.1) == ("reached", True)
     # equal arms part in any direction: the maximum lies at the edge, and its value is right
     theta[1] = theta[0]
-    value, status = ascend(theta, w[:, None, None], u, v, 2, 3, np.inf, np.zeros(1), lam)
-    assert status == EDGE
-    assert value == pytest.approx(9.0 / (2.0 * np.sum(1.0 / w)), rel=1e-9)
+    found = ascend(theta, w[:, None, None], u, v, 2, 3, mu, np.inf)
+    assert found.end == "edge"
+    assert found.value == pytest.approx(9.0 / (2.0 * np.sum(1.0 / w)), rel=1e-9)
 
 
 @pytest.mark.parametrize("d", [2, 3])
@@ -368,12 +366,12 @@ def test_a_search_over_directions_is_exact():
         w = np.array([0.05, 3.0, 3.0, 3.0, 3.0, 3.0])
         precision = w[:, None, None] * np.eye(2)
         u, v = np.zeros(3, dtype=np.int64), np.array([1, 2, 3])
-        mu, lam = np.zeros(3), np.empty((6, 1, 2))
-        dual, status = ascend(theta[:, None, :], w[:, None, None], u, v, 4, 5, np.inf, mu, lam)
+        found = ascend(theta[:, None, :].copy(), w[:, None, None].copy(), u, v, 4, 5, np.zeros(3), np.inf)
+        dual = found.value
         lower, point = Sectors(theta, precision, u, v, 4, 5).search(np.inf)
         sub = Subproblem(w, theta, [spec] * 6, (0,), (1, 2, 3), 4, 5)
         truth, _ = sub.minimum(40, rng, dual)
-        assert status == EDGE
+        assert found.end == "edge"
         assert dual < 0.99 * truth
         assert lower == pytest.approx(truth, rel=1e-7)
         assert lower <= truth * (1 + 1e-9)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist
 
+from linkarms import _core
 from linkarms.errors import InvalidInput
 from linkarms.linkage import minimum_spanning_tree, single_linkage
 
@@ -71,8 +72,8 @@ def test_tree_has_the_weight_of_scipys():
     for n, d in ((2, 1), (7, 3), (40, 2)):
         points = rng.standard_normal((n, d))
         dist = np.linalg.norm(points[:, None] - points[None], axis=-1)
-        order, parent, length = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n)
-        minimum_spanning_tree(dist, order, parent, length)
+        order, parent, length = _core.minimum_spanning_tree(dist)
+        assert minimum_spanning_tree(points)[0].tolist() == parent.tolist()
         assert np.sort(length[order[1:]]) == pytest.approx(linkage(points, "single")[:, 2], rel=1e-12)
         assert sorted(order.tolist()) == list(range(n))
         place = np.argsort(order)

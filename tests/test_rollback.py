@@ -9,10 +9,6 @@ from tests.recorded.geometric import Geometric
 import linkarms as la
 from linkarms.errors import CallbackError
 
-#: The search's memory of a refused sample, and for a user's family the sample itself, stay behind.
-kept = pytest.mark.xfail(
-    strict=True, reason="the numba engine keeps the refused sample; fixed by the native core"
-)
 MEANS = [0.0, 0.7, 4.0, 4.8, 9.0, 9.9]
 
 
@@ -54,7 +50,6 @@ def go_on_together(run, twin, rng, arms):
         assert_same(run, twin)
 
 
-@kept
 @pytest.mark.parametrize("sampling", ["ebc-h", "ebc"])
 @pytest.mark.parametrize("batch", [1, 3])
 def test_a_stop_that_fails_leaves_no_trace(sampling, batch):
@@ -124,7 +119,6 @@ def geometric(sampling, n):
     return run
 
 
-@kept
 @pytest.mark.parametrize("sampling", ["ebc-h", "ebc"])
 def test_a_family_that_fails_at_any_call_leaves_no_trace(sampling, fallible):
     n_calls = calls_of_a_tell(sampling, 12)

@@ -5,13 +5,13 @@ import re
 
 import numpy as np
 import pytest
+from linkarms._core.testing import log_inner_mass
 from scipy import integrate, special, stats
 
 import linkarms as la
 from linkarms.errors import InvalidInput
 from linkarms.families import Bernoulli, Categorical, Exponential, Gamma, Gaussian, Poisson, Product, bounded
 from linkarms.stopping import Paper
-from linkarms.stopping._kernels import log_inner_mass
 
 
 def test_inner_mass_against_quadrature():

@@ -1,14 +1,16 @@
 """A family that the package does not ship, from the recipe of `ScalarFamily`: compiled and in plain Python."""
 
+import ctypes
 import doctest
 import itertools
 import math
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
-from scipy import optimize
+from scipy import LowLevelCallable, optimize
 
 import linkarms as la
 from linkarms.errors import CallbackError, InvalidDump, InvalidInput
@@ -27,18 +29,24 @@ def recipe():
 Geometric = recipe()
 
 
-class Plain(Geometric):
-    compiled = False
+Plain = Geometric
+two, one = numba.cfunc("float64(float64, float64)"), numba.cfunc("float64(float64)")
 
 
-BOTH = [Geometric(), Plain()]
+class Compiled(Plain):
+    compiled = True
+    kl, step = two(Plain.kl), two(Plain.step)
+    fisher, estimate = one(Plain.fisher), one(Plain.estimate)
+
+
+BOTH = [Compiled(), Plain()]
 POINTS = [0.05, 0.3, 0.5, 0.9]
 STOP = la.stopping.Paper(theta=(0.02, 0.98), epsilon=0.002)
 
 
 @pytest.mark.parametrize("family", BOTH)
 def test_recipe_passes_its_check(family):
-    assert (Geometric.compiled, Plain.compiled) == (True, False)
+    assert (Compiled.compiled, Plain.compiled) == (True, False)
     check_family(family, POINTS)
     assert family.information(0.25) == pytest.approx(1 / (0.0625 * 0.75))
     assert family.mle(3.0) == pytest.approx([0.25])
@@ -46,6 +54,13 @@ def test_recipe_passes_its_check(family):
     n = np.arange(3000)
     p, q = (x * (1 - x) ** n for x in (0.2, 0.3))
     assert family.kl(0.2, 0.3) == pytest.approx(np.sum(p[:1500] * np.log(p[:1500] / q[:1500])), rel=1e-10)
+
+
+def test_every_kind_of_compiled_function_is_taken():
+    ctypes_kl = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)(Plain.kl)
+    for kl in (two(Plain.kl), ctypes_kl, LowLevelCallable(ctypes_kl), LowLevelCallable(two(Plain.kl).ctypes)):
+        family = type("Other", (Compiled,), {"kl": kl})()
+        assert family.scalar().kl(0.2, 0.3) == Plain.kl(0.2, 0.3)
 
 
 def altered(**functions):
@@ -82,14 +97,19 @@ def test_what_a_family_lacks_is_named():
         def draw(self, rng, theta, size):
             return np.zeros((size, 1))
 
-    class Clever(Geometric):
-        step = staticmethod(lambda p, slope: float(np.roots([slope, 1.0, p])[0].real + len(str(p))))
+    class Slow(Compiled):
+        step = staticmethod(lambda p, slope: Plain.step(p, slope))
+
+    class Wrong(Compiled):
+        step = one(Plain.fisher)
 
     with pytest.raises(InvalidInput, match="no function 'kl'"):
         la.psi([1, 1, 1], [0.1, 0.2, 0.3], 2, Empty())
-    with pytest.raises(InvalidInput, match=r"does not compile.*compiled=False") as caught:
-        la.psi([1, 1, 1], [0.1, 0.2, 0.3], 2, Clever())
+    with pytest.raises(InvalidInput, match=r"Slow.step .*is a Python function.*compiled=False") as caught:
+        la.psi([1, 1, 1], [0.1, 0.2, 0.3], 2, Slow())
     assert "\n" not in str(caught.value)
+    with pytest.raises(InvalidInput, match=r"Wrong.step .*double\(double, double\)"):
+        la.psi([1, 1, 1], [0.1, 0.2, 0.3], 2, Wrong())
     with pytest.raises(InvalidInput, match="at least three"):
         check_family(Geometric(), [0.5])
     with pytest.raises(InvalidInput, match="user's own"):

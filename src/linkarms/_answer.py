@@ -31,9 +31,9 @@ def make_result(
     ending : str or None
         Why the run ended otherwise, if it did.
     """
-    state, n_arms, k = engine.state, len(arms), engine.n_clusters
-    sampled = state.counts > 0
-    parameters: NDArray[np.float64] = state.theta.copy()
+    core, n_arms, k = engine.core, len(arms), engine.n_clusters
+    sampled = core.counts > 0
+    parameters: NDArray[np.float64] = core.estimates.copy()
     if not sampled.all():
         parameters = np.ma.masked_array(
             parameters, mask=np.repeat(~sampled[:, None], parameters.shape[1], axis=1)
@@ -41,7 +41,7 @@ def make_result(
     if engine.trivial:
         labels = np.zeros(n_arms, np.int64) if k == 1 else np.arange(n_arms)
     else:
-        labels = state.labels.copy() if engine.ready else np.full(n_arms, -1)
+        labels = core.labels.copy() if engine.ready else np.full(n_arms, -1)
     indices = engine.witness if engine.ready and not engine.trivial else None
     witness = None
     if indices is not None:
@@ -52,8 +52,8 @@ def make_result(
         arms=arms,
         stopped=stopped,
         delta=delta,
-        samples=int(state.counts.sum()),
-        pulls=state.counts.copy(),
+        samples=int(core.counts.sum()),
+        pulls=core.counts.copy(),
         parameters=parameters,
         evidence=engine.evidence(),
         threshold=engine.threshold(),
@@ -71,7 +71,7 @@ def _reason(
         return f"{len(arms)} arms have only one partition into {engine.n_clusters} clusters: no samples were needed"
     if stopped:
         return f"stopped: {engine.stopping.promise(delta)}"
-    missing = [name for name, n in zip(arms, engine.state.counts, strict=True) if n == 0]
+    missing = [name for name, n in zip(arms, engine.core.counts, strict=True) if n == 0]
     start = "no promise yet: still running" if ending is None else f"no promise: {ending}"
     if missing:
         return f"{start}; {len(missing)} arm(s) have no sample, the first is {missing[0]!r}"

@@ -16,10 +16,10 @@ from linkarms._validate import check_delta, check_integer, check_n_clusters
 from linkarms.engine import Engine
 from linkarms.errors import FamilySuggestion, InvalidInput, UnknownArm
 from linkarms.families import DEFAULT, ArmFamilies, FamilyLike, are_whole, resolve, suggestion
+from linkarms.families._unknown import moments_to_rows
 from linkarms.problem import arm_names
 from linkarms.result import Result
 from linkarms.sampling import SamplingRule, resolve_sampling, sampling_from_dict
-from linkarms.state import copy_state
 from linkarms.stopping import StoppingRule, resolve_stopping, stopping_from_dict
 
 __all__ = ["BanditClusterer"]
@@ -118,22 +118,23 @@ class BanditClusterer:
     @property
     def n_samples(self) -> int:
         """Samples told, without late ones."""
-        return int(self._engine.state.counts.sum())
+        return int(self._engine.core.counts.sum())
 
     @property
     def means(self) -> NDArray[np.float64]:
         """Means of the arms' sufficient statistics, shape (M, d), clipped to nothing; 0 without a sample."""
-        return self._engine.state.means.copy()
+        return self._engine.core.means.copy()
 
     @property
     def moments(self) -> NDArray[np.float64]:
         """What is kept of the samples of arms of unknown variance, shape (M, 4 + d); zeros for others."""
-        return self._engine.state.moments.copy()
+        rows = moments_to_rows(self._engine.core.told().moments)
+        return rows if rows.size else np.zeros((len(self.arms), 4 + self.n_features))
 
     @property
     def pending(self) -> dict[Hashable, int]:
         """Pulls asked for and neither told nor released, by arm."""
-        return {name: int(n) for name, n in zip(self.arms, self._engine.state.pending, strict=True) if n}
+        return {name: int(n) for name, n in zip(self.arms, self._engine.core.pending, strict=True) if n}
 
     @property
     def done(self) -> bool:
@@ -143,7 +144,7 @@ class BanditClusterer:
     def _budget_left(self, pending: bool) -> int | None:
         if self.max_samples is None:
             return None
-        used = self.n_samples + (int(self._engine.state.pending.sum()) if pending else 0)
+        used = self.n_samples + (int(self._engine.core.pending.sum()) if pending else 0)
         return max(self.max_samples - used, 0)
 
     def ask(self, n: int = 1) -> list[Hashable]:
@@ -156,16 +157,16 @@ class BanditClusterer:
         if self.done:
             return []
         left = self._budget_left(pending=True)
-        pending = self._engine.state.pending
-        before = pending.copy()
+        core = self._engine.core
+        before = core.pending.copy()
         chosen: list[Hashable] = []
         try:
             for _ in range(wanted if left is None else min(wanted, left)):
                 m = self._engine.choose()
-                pending[m] += 1
+                core.add_pending(m, 1)
                 chosen.append(self.arms[m])
         except BaseException:
-            pending[...] = before
+            core.set_pending(before)
             raise
         return chosen
 
@@ -189,12 +190,12 @@ class BanditClusterer:
                 self._take_in(*row)
             return
         # a user's own rule or family may raise in the middle of a batch
-        state, late, stopped = copy_state(self._engine.state), list(self.late), self._stopped
+        saved, late, stopped = self._engine.core.save(), list(self.late), self._stopped
         try:
             for row in rows:
                 self._take_in(*row)
         except BaseException:
-            self._restore(state)
+            self._engine.core.restore(saved)
             self.late, self._stopped = late, stopped
             raise
 
@@ -203,7 +204,7 @@ class BanditClusterer:
         if self._undescribed is None:
             return
         self._undescribed.append(samples)
-        whole, enough = are_whole(samples), self._engine.state.counts.min() >= 2
+        whole, enough = are_whole(samples), self._engine.core.counts.min() >= 2
         if whole and not enough:
             return
         text = suggestion(np.concatenate(self._undescribed)) if whole else None
@@ -223,36 +224,37 @@ class BanditClusterer:
         indices = [self._find(name) for name in names]
         return indices, check_samples(self.families, indices, names, raw)
 
-    def _restore(self, saved: Any) -> None:
-        for mine, old in zip(self._engine.state, saved, strict=True):
-            mine[...] = old
-
     def _take_in(
         self, m: int, name: Hashable, value: NDArray[np.float64], statistic: NDArray[np.float64]
     ) -> None:
         engine = self._engine
         if self.done:
             self.late.append((name, value.tolist()))
-            engine.state.pending[m] = max(engine.state.pending[m] - 1, 0)
+            self._settle(m)
             return
-        saved = None if engine.compiled else copy_state(engine.state)
+        saved = None if engine.compiled and not self.families.has_callbacks else engine.core.save()
         try:
             engine.observe(m, statistic)
             self._stopped = engine.check()
         except BaseException:
             if saved is not None:
-                self._restore(saved)
+                engine.core.restore(saved)
             raise
-        engine.state.pending[m] = max(engine.state.pending[m] - 1, 0)
+        self._settle(m)
+
+    def _settle(self, m: int) -> None:
+        """Count one pending pull of arm ``m`` as made, if there is one."""
+        if self._engine.core.pending[m] > 0:
+            self._engine.core.add_pending(m, -1)
 
     def release(self, arm: Hashable) -> None:
         """Give a pending pull back: it will not be told."""
         m = self._find(arm)
-        if self._engine.state.pending[m] == 0:
+        if self._engine.core.pending[m] == 0:
             raise UnknownArm(
                 f"arm {arm!r} has no pending pull to release; pending are {self.pending or 'none'}"
             )
-        self._engine.state.pending[m] -= 1
+        self._engine.core.add_pending(m, -1)
 
     def close(self, reason: str) -> None:
         """End the run without a promise, for a reason that the result will name (an arm that is out of samples, say)."""
@@ -341,8 +343,8 @@ class BanditClusterer:
             self._stopped, self._closed = bool(snapshot["stopped"]), snapshot["closed"]
 
     def set_pending(self, pulls: Sequence[int]) -> None:
-        """Say how many pulls of each arm are under way, for whoever keeps account of them apart."""
-        self._engine.state.pending[...] = pulls
+        """Set how many pulls of each arm are under way, for callers that track them themselves."""
+        self._engine.core.set_pending(np.asarray(pulls, dtype=np.int64))
 
     @classmethod
     def load(

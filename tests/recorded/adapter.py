@@ -12,9 +12,7 @@ from linkarms.clusterer import BanditClusterer
 from linkarms.engine import Engine
 from linkarms.families import ArmFamilies, from_dict
 from linkarms.sampling import SamplingRule, sampling_from_dict
-from linkarms.sampling._atboc_kernel import HEAD
-from linkarms.state import EVIDENCE, KL, PRECISION, W_SUM, WEIGHTS
-from linkarms.stopping import StoppingRule, stopping_from_dict
+from linkarms.stopping import Anytime, StoppingRule, stopping_from_dict
 
 __all__ = ["Run", "families_of", "rules_of"]
 
@@ -55,19 +53,18 @@ class Run:
 
     def pend(self, arm: int) -> None:
         """A pull of the arm is under way."""
-        self._engine.state.pending[arm] += 1
+        self._engine.core.add_pending(arm, 1)
 
     def observe(self, arm: int, value: NDArray[np.float64]) -> None:
         """Take in one sample, shape (d,)."""
         (statistic,) = sufficient_statistics(self.families, [arm], value[None])
         self._engine.observe(arm, statistic)
-        pending = self._engine.state.pending
-        pending[arm] = max(pending[arm] - 1, 0)
+        self._engine.core.add_pending(arm, -1 if self._engine.core.pending[arm] else 0)
 
     @property
     def t(self) -> int:
         """Samples told."""
-        return int(self._engine.state.counts.sum())
+        return int(self._engine.core.counts.sum())
 
     @property
     def ready(self) -> bool:
@@ -77,53 +74,63 @@ class Run:
     @property
     def psi(self) -> float:
         """psi of the estimates at `weights`."""
-        return float(self._engine.state.values[EVIDENCE])
+        return self._engine.core.psi
 
     @property
     def kl(self) -> NDArray[np.float64]:
         """KL of each arm in the nearest alternative at `weights`."""
-        return self._engine.state.vectors[KL].copy()
+        return self._engine.core.kl.copy()
 
     @property
     def weights(self) -> NDArray[np.float64]:
         """The weights at which psi is taken: pulls, or what the anytime rule makes of them."""
-        return self._engine.state.vectors[WEIGHTS].copy()
+        return self._engine.core.weights.copy()
 
     @property
     def choice_weights(self) -> NDArray[np.float64]:
         """The same with pending pulls counted as pulls, by which EBC-H chooses."""
-        state, plan = self._engine.state, self._engine.plan
-        c = plan.grid[state.blocker[0]] if len(plan.grid) else 0.0
-        n = state.counts + state.pending
-        return n / (n + c) * n * state.vectors[PRECISION]
+        core, stopping = self._engine.core, self._engine.stopping
+        c = 0.0
+        if isinstance(stopping, Anytime):
+            c = stopping.grid(self.families)[core.told().scale]
+        told, n = core.counts, self.pulls
+        precision = core.weights / (told / (told + c) * told)
+        return n / (n + c) * n * precision
 
     @property
     def pulls(self) -> NDArray[np.int64]:
         """Samples told and pulls under way."""
-        return self._engine.state.counts + self._engine.state.pending
+        return self._engine.core.counts + self._engine.core.pending
 
     @property
     def tracked(self) -> NDArray[np.float64] | None:
         """The sum of the weights that the rule tracks; None for a rule that tracks none."""
         rule, n = self.spec.sampling["name"], self.spec.n_arms
         if rule == "ebc":
-            return self._engine.state.vectors[W_SUM].copy()
+            return self._engine.core.ebc_weight_sum.copy()
         if rule == "atboc":
-            return np.array(self._engine.sampling.memory()["numbers"][HEAD + n : HEAD + 2 * n])
+            return np.array(self._engine.sampling.memory()["total"])
         if rule == "lma":
             memory = self._engine.sampling.memory()
             return np.zeros(n) if memory is None else np.array(memory["sum"])
         return None
 
     @property
+    def bracket(self) -> tuple[float, float]:
+        """ATBOC's: psi at its weights, and an upper bound of the maximum."""
+        kept = self._engine.core.atboc
+        assert kept is not None
+        return kept.lower, kept.upper
+
+    @property
     def estimates(self) -> NDArray[np.float64]:
         """Estimates of the parameters, shape (M, d)."""
-        return self._engine.state.theta.copy()
+        return self._engine.core.estimates.copy()
 
     @property
     def labels(self) -> list[int]:
         """The partition of the estimates."""
-        return self._engine.state.labels.tolist()
+        return self._engine.core.labels.tolist()
 
     def evidence(self) -> float:
         """The statistic of the stopping rule."""

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from linkarms.alternatives._local import SplitProblem, domain_box
 from linkarms.alternatives._psi import Psi
 from linkarms.families import ArmFamilies
-from linkarms.families._vector import arm_kl
 from linkarms.linkage import single_linkage
 
 __all__ = ["Closure", "Split"]
@@ -74,8 +73,7 @@ class Closure:
         """``KL(theta_m, point_m)``, shape (M,)."""
         kl = np.zeros(len(point))
         for m in np.flatnonzero(np.any(point != self.theta, axis=1)):
-            kl[m] = arm_kl(self.families.model, int(m), self.theta[m], point[m])
-        self.families.raise_pending()
+            kl[m] = self.families.model.kl(int(m), self.theta[m], np.ascontiguousarray(point[m]))
         return kl
 
     def nearest(self, point: Array) -> _Nearest:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkarms import _core
 from linkarms._validate import check_n_clusters, check_parameters, check_weights
 from linkarms.alternatives._closure import Closure
-from linkarms.alternatives._line import line_psi
 from linkarms.alternatives._psi import Psi, is_alternative, solve_psi
 from linkarms.alternatives._splits import Found, GaussianSearch
 from linkarms.families import ArmFamilies, FamilyLike, resolve
-from linkarms.families._model import VectorModel
-from linkarms.families._scalar import USER
 from linkarms.linkage import single_linkage
 
 __all__ = ["psi", "solve_psi_exact"]
@@ -35,7 +33,7 @@ def solve_psi_exact(
     parameter by ``_line.py``, for Gaussian arms by ``_splits.py``. Other families keep the bottleneck. The value is never below it.
     """
     base = solve_psi(weights, theta, n_clusters, families)
-    if base.exact or base.ambiguous or isinstance(families.model, VectorModel):
+    if base.exact or base.ambiguous or families.model.kind == "vector":
         return base
     labels, _ = single_linkage(theta, n_clusters)
     closure = Closure(theta, labels, families)
@@ -67,25 +65,18 @@ def _free_move(base: Psi, closure: Closure, labels: NDArray[np.int64], weights: 
 
 
 def _search_line(base: Psi, closure: Closure, labels: NDArray[np.int64], weights: Array) -> Found:
-    """psi of arms with one parameter each. Clusters of three arms and more have to be of one family, not a user's."""
-    theta, model = np.ascontiguousarray(closure.theta[:, 0]), closure.families.model
-    codes, pars, address = (np.ascontiguousarray(x[:, 0]) for x in (model.codes, model.pars, model.address))
-    sizes = np.bincount(labels)
-    kinds = [set(codes[labels == k].tolist()) for k in range(len(sizes))]
-    loose = np.array(
-        [n > 2 and (len(kind) > 1 or USER in kind) for n, kind in zip(sizes, kinds, strict=True)]
+    """Search psi of arms with one parameter each. Clusters of three arms and more have to be of one family, not a user's."""
+    theta, model, n_clusters = (
+        np.ascontiguousarray(closure.theta[:, 0]),
+        closure.families.model,
+        int(labels.max()) + 1,
     )
-    start = np.concatenate([[0], np.cumsum(sizes)])
-    members = np.lexsort((theta, labels))
-    lam, lower, upper = theta.copy(), 0.0, np.inf
+    lam, lower, upper = theta, 0.0, np.inf
     # How far a divergence has to be convex depends on what is known: once more where that was not enough.
     for _ in range(2):
-        lower, upper = line_psi(
-            codes, pars, address, theta, weights, labels, members, start, loose, base.value, upper, lam
-        )
+        lower, upper, lam = _core.line_psi(model, theta, weights, labels, n_clusters, base.value, upper, lam)
         if upper <= lower * (1.0 + _AGREE):
             break
-    closure.families.raise_pending()
     found = Found(lower, upper, closure.mended(lam[:, None]))
     if upper > lower * (1.0 + _AGREE):
         other = closure.nearby(base, weights)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms.families import ArmFamilies, Categorical, Family, Product
-from linkarms.families._vector import arm_kl, arm_variance
 
 __all__ = ["SplitProblem", "domain_box"]
 
@@ -55,7 +54,7 @@ class SplitProblem:
         self.a, self.b = place[a], place[b]
         self.shape = (len(self.arms), theta.shape[1])
         model = families.model
-        spread = [math.sqrt(arm_variance(model, m, theta[m]) / max(weights[m], 1e-12)) for m in self.arms]
+        spread = [math.sqrt(model.variance(m, theta[m]) / max(weights[m], 1e-12)) for m in self.arms]
         self.spread = np.clip(np.array(spread), 1e-12, 1e12)[:, None]
         self.sums = any(isinstance(families.families[m], Categorical) for m in self.arms)
 
@@ -101,7 +100,6 @@ class SplitProblem:
                 constraints=constraints,
                 options=settings,
             )
-        self.families.raise_pending()
         if not np.all(np.isfinite(found.x)):
             return None
         point = self.theta.copy()
@@ -115,7 +113,7 @@ class SplitProblem:
     def _cost(self, rows: Array) -> float:
         model = self.families.model
         return sum(
-            float(self.weights[m] * arm_kl(model, m, self.theta[m], row))
+            float(self.weights[m] * model.kl(m, self.theta[m], row))
             for m, row in zip(self.arms, rows, strict=True)
         )
 
@@ -124,14 +122,14 @@ class SplitProblem:
         model, rows = self.families.model, self._at(z)
         total, slope = 0.0, np.empty(self.shape)
         for i, m in enumerate(self.arms):
-            here = float(arm_kl(model, m, self.theta[m], rows[i]))
+            here = model.kl(m, self.theta[m], rows[i])
             total += float(self.weights[m]) * here
             for j in range(self.shape[1]):
                 ends = []
                 for step in (_STEP, -_STEP):
                     moved = rows[i].copy()
                     moved[j] += step * self.unit[i, 0]
-                    ends.append((step, float(arm_kl(model, m, self.theta[m], moved))))
+                    ends.append((step, model.kl(m, self.theta[m], moved)))
                 ends = [(step, value) for step, value in ends if math.isfinite(value)]
                 if len(ends) == 2:
                     slope[i, j] = (ends[0][1] - ends[1][1]) / (2.0 * _STEP)

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms.alternatives._search import psi_addresses, psi_kernel
+from linkarms import _core
 from linkarms.families import ArmFamilies
-from linkarms.families._model import VectorModel
-from linkarms.families._vector import chart_dimension
-from linkarms.linkage import fill_distances, single_linkage_kernel
+from linkarms.linkage import minimum_spanning_tree
 
 __all__ = ["Psi", "is_alternative", "solve_psi"]
 
@@ -57,28 +55,16 @@ def is_alternative(lam: NDArray[np.float64], labels: NDArray[np.int64], toleranc
     It does iff some cluster's longest minimum-spanning-tree edge is at least as long as the shortest distance between two
     clusters, up to ``tolerance``.
     """
-    n = len(lam)
-    dist = np.zeros((n, n))
-    for m in range(n):
-        fill_distances(lam, m, dist)
+    dist = np.linalg.norm(lam[:, None, :] - lam[None, :, :], axis=2)
     different = labels[:, None] != labels[None, :]
     if not different.any():
         return False
     shortest = float(dist[different].min())
     return any(
-        _longest_edge(dist[np.ix_(inside, inside)]) >= (1.0 - tolerance) * shortest
+        float(minimum_spanning_tree(lam[inside])[1].max()) >= (1.0 - tolerance) * shortest
         for inside in (np.flatnonzero(labels == k) for k in range(int(labels.max()) + 1))
         if len(inside) > 1
     )
-
-
-def _longest_edge(dist: NDArray[np.float64]) -> float:
-    from linkarms.linkage import minimum_spanning_tree
-
-    n = len(dist)
-    order, parent, length = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n)
-    minimum_spanning_tree(np.ascontiguousarray(dist), order, parent, length)
-    return float(length.max())
 
 
 def solve_psi(
@@ -87,41 +73,19 @@ def solve_psi(
     n_clusters: int,
     families: ArmFamilies,
 ) -> Psi:
-    """psi by the bottleneck: arrays of shapes (M,), (M, d) and a resolved list of families.
+    """Return psi by the bottleneck: arrays of shapes (M,), (M, d) and a resolved list of families.
 
     What a run computes after every sample. For clusters of three arms and more see `solve_psi_exact`.
     """
-    n = len(theta)
-    dist = np.zeros((n, n))
-    for m in range(n):
-        fill_distances(theta, m, dist)
-    labels = np.empty(n, dtype=np.int64)
-    ambiguous = bool(single_linkage_kernel(dist, n_clusters, labels))
-    lam, kl, found = np.empty_like(theta), np.empty(n), np.empty(4, dtype=np.int64)
-    value = float(
-        psi_kernel(
-            families.model,
-            theta,
-            dist,
-            weights,
-            labels,
-            n_clusters,
-            lam,
-            kl,
-            found,
-            psi_addresses(families.model),
-        )
-    )
-    families.raise_pending()
-    if found[0] < 0:  # K = 1 or K = M
+    found = _core.psi(families.model, weights, theta, n_clusters)
+    lam, kl, value, ambiguous = found.alternative, found.kl, found.value, found.ambiguous
+    if found.witness is None:  # K = 1 or K = M
         return Psi(math.inf, lam, kl, True, "none", None, ambiguous)
     cost = float(weights @ np.where(weights > 0.0, kl, 0.0))
-    solved = cost <= value * (1.0 + 1e-7) + 1e-20 * float(
-        weights.sum()
-    )  # the pair problem; elsewhere the value is only a lower bound of it
-    exact = solved and is_alternative(lam, labels)
+    # whether the pair problem was solved; elsewhere the value is only a lower bound of it
+    solved = cost <= value * (1.0 + 1e-7) + 1e-20 * float(weights.sum())
+    exact = solved and is_alternative(lam, _core.single_linkage(theta, n_clusters)[0])
     # in d >= 3 the alternative of a vector family need not obey its own constraint
-    tight = solved and not (isinstance(families.model, VectorModel) and chart_dimension(families.model) > 2)
+    tight = solved and not (families.model.kind == "vector" and families.model.chart_dimension > 2)
     bound = "exact" if exact else "bottleneck" if tight else "dominating"
-    u, v, a, b = (int(x) for x in found)
-    return Psi(0.0 if ambiguous else value, lam, kl, exact, bound, (u, v, a, b), ambiguous)
+    return Psi(0.0 if ambiguous else value, lam, kl, exact, bound, found.witness, ambiguous)

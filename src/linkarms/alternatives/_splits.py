@@ -15,13 +15,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms.alternatives._candidates import pair_values, split_bounds
+from linkarms import _core
 from linkarms.alternatives._closure import Closure, Split
-from linkarms.alternatives._dual import EDGE, SOLVED, ascend
 from linkarms.alternatives._local import SplitProblem
 from linkarms.alternatives._sectors import Sectors
-from linkarms.families._model import IsotropicModel
-from linkarms.families._vector import arm_variance
 from linkarms.linkage import single_linkage
 
 __all__ = ["Found", "GaussianSearch"]
@@ -76,23 +73,24 @@ class GaussianSearch:
         self.theta = theta = closure.theta
         n, d = theta.shape
         model = closure.families.model
-        if isinstance(model, IsotropicModel):
+        variances = np.array([model.variance(m, theta[m]) for m in range(n)])
+        if model.kind == "isotropic":
             self.cells = np.ascontiguousarray(theta.reshape(n, 1, d))
-            self.precision = np.ascontiguousarray((weights / model.pars[:, 0])[:, None, None])
+            self.precision = np.ascontiguousarray((weights / variances)[:, None, None])
         else:
             self.cells = np.ascontiguousarray(theta.reshape(n, d, 1))
-            self.precision = np.ascontiguousarray(model.precision * weights[:, None, None])
-        self.inv = np.array([arm_variance(model, m, theta[m]) for m in range(n)]) / weights
+            precision = np.stack([np.linalg.inv(closure.families.covariance(m)) for m in range(n)])
+            self.precision = np.ascontiguousarray(precision * weights[:, None, None])
+        self.spread = variances / weights
         self.found = Found(math.inf, math.inf, theta)
         self.nodes = self.gaps = 0
 
     def run(self) -> Found:
         """Search all clusters and inter pairs, those that look cheapest first."""
-        found, n = self.found, len(self.theta)
+        found = self.found
         self._meetings()
-        dist = np.linalg.norm(self.theta[:, None] - self.theta[None, :], axis=2)
-        bounds = np.empty((int(self.labels.max()) + 1, n, n))
-        split_bounds(dist, self.inv, self.labels, len(bounds), found.upper, bounds)
+        n_clusters = int(self.labels.max()) + 1
+        bounds = _core.split_bounds(self.theta, self.spread, self.labels, n_clusters, found.upper)
         order = np.argsort(bounds, axis=None, kind="stable")
         for place in order:
             k, a, b = (int(i) for i in np.unravel_index(place, bounds.shape))
@@ -122,9 +120,8 @@ class GaussianSearch:
 
     def _split(self, cluster: NDArray[np.int64], a: int, b: int) -> None:
         """All splits of one cluster against one inter pair."""
-        values = np.empty((len(cluster), len(cluster)))
         level = self.found.upper * (1.0 - _EQUAL)
-        pair_values(self.cells, self.precision, cluster, a, b, level, values)
+        values = _core.pair_values(self.cells, self.precision, cluster, a, b, level)
         self.nodes += 1
         groups = _groups(cluster, values >= level)
         stack: list[_Node] = []
@@ -158,22 +155,22 @@ class GaussianSearch:
         v = np.array([place[y] for _, y in pairs])
         mu = np.array([node.mu.get(pair, 0.0) for pair in pairs])
         here, precision = self.cells[arms], self.precision[arms]
-        lam = np.empty_like(here)
-        value, status = ascend(here, precision, u, v, place[a], place[b], level, mu, lam)
-        bound = max(node.bound, value)
+        dual = _core.ascend(here, precision, u, v, place[a], place[b], mu, level)
+        bound = max(node.bound, dual.value)
         if bound >= level:
             return
-        weights = {pair: float(x) for pair, x in zip(pairs, mu, strict=True) if x > 0.0}
-        if status == EDGE:
+        weights = {pair: float(x) for pair, x in zip(pairs, dual.multipliers, strict=True) if x > 0.0}
+        if dual.end == "edge":
             # equal arms can part in any direction, and the minimum is not unique: shaken, they choose one
             shaken = here + self._shake(a, b, here.shape)
-            _, status = ascend(shaken, precision, u, v, place[a], place[b], math.inf, mu, lam)
-        if status == SOLVED and self._keep(lam, arms, node, a, b) and found.upper <= bound * (1.0 + _CLOSE):
+            dual = _core.ascend(shaken, precision, u, v, place[a], place[b], dual.multipliers, math.inf)
+        lam, solved = dual.point, dual.end == "solved"
+        if solved and self._keep(lam, arms, node, a, b) and found.upper <= bound * (1.0 + _CLOSE):
             found.lower = min(found.lower, bound)
         elif node.rest:
             still_open.append(node._replace(bound=bound, mu=weights))
         else:
-            if status != SOLVED and self.gaps < _GAPS:
+            if not solved and self.gaps < _GAPS:
                 self.gaps += 1
                 bound = self._close_gap(node, bound, arms, lam, a, b)
             found.lower = min(found.lower, bound)

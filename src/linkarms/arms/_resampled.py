@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms import _core
 from linkarms.arms._recorded import RecordedArms
 from linkarms.errors import InvalidInput
 from linkarms.families import Family, resolve
-from linkarms.families._base import Row
 from linkarms.problem import Problem
 
 __all__ = ["Resampled", "resampled_problem"]
@@ -46,9 +46,14 @@ class Resampled(Family):
         """The coordinates of the records."""
         return sum(c.shape[1] for c in self.columns)
 
-    def row(self, n_features: int) -> Row:
-        """The model's."""
-        return self.model.row(n_features)
+    def native(self, n_features: int) -> _core.Arm:
+        """Return the model's."""
+        return self.model.native(n_features)
+
+    @property
+    def variances(self) -> Literal["known", "separate", "shared"]:
+        """Return the model's."""
+        return self.model.variances
 
     def contains(self, values: Array) -> NDArray[np.bool_]:
         """The model's."""

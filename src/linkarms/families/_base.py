@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkarms import _core
 from linkarms._validate import check_integer, check_number
 from linkarms.errors import InvalidInput
-from linkarms.families._callbacks import Callback, CallbackTable
+from linkarms.families._callbacks import native_function
 
-__all__ = ["Family", "Row", "ScalarFamily"]
+__all__ = ["Family", "ScalarFamily"]
 
 Array = NDArray[np.float64]
-
-
-class Row:
-    """One arm's line of a model: codes and known parameters of its coordinates, covariance, callbacks, whether the variance is unknown."""
-
-    def __init__(
-        self,
-        codes: Sequence[int],
-        pars: Sequence[float],
-        covariance: Array | None = None,
-        callbacks: Sequence[CallbackTable | None] = (),
-        unknown: int = 0,
-    ) -> None:
-        self.codes = list(codes)
-        self.pars = list(pars)
-        self.covariance = covariance
-        self.callbacks = list(callbacks) or [None] * len(self.codes)
-        self.unknown = unknown
 
 
 class Family(ABC):
@@ -67,9 +50,20 @@ class Family(ABC):
         """Number of arms, where the family holds something different for each; else None."""
         return None
 
-    @abstractmethod
-    def row(self, n_features: int) -> Row:
-        """The family as integer codes and numbers for the kernels."""
+    def native(self, n_features: int) -> _core.Arm:
+        """Return the family of one arm as the native core takes it; by default one coordinate."""
+        return _core.Arm.coordinates([self.scalar()])
+
+    def scalar(self) -> _core.Scalar:
+        """Return the family of a single coordinate as the native core takes it."""
+        raise InvalidInput(
+            f"the {self.name} family has several numbers per sample; give a one-dimensional family"
+        )
+
+    @property
+    def variances(self) -> Literal["known", "separate", "shared"]:
+        """What is known of the variances of Gaussian arms."""
+        return "known"
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
@@ -102,36 +96,30 @@ class Family(ABC):
         """Plain data from which `linkarms.families.from_dict` makes the family again."""
         return {"name": self.name}
 
-    def kl(self, theta: ArrayLike, lam: ArrayLike) -> float:
-        """``KL(theta, lam)`` of one sample."""
-        from linkarms.families._resolve import one_arm
-        from linkarms.families._vector import arm_kl
+    def _one_arm(self, *vectors: ArrayLike) -> tuple[_core.Model, list[Array]]:
+        """Return a model of one arm, and the arguments as vectors."""
+        from linkarms.families._resolve import resolve
 
-        model, (t, x), done = one_arm(self, theta, lam)
-        value = float(arm_kl(model, 0, t, x))
-        done()
-        return value
+        arrays = [np.atleast_1d(np.array(v, dtype=np.float64)) for v in vectors]
+        return resolve(self, 1, len(arrays[0])).model, arrays
+
+    def kl(self, theta: ArrayLike, lam: ArrayLike) -> float:
+        """Return ``KL(theta, lam)`` of one sample."""
+        model, (t, x) = self._one_arm(theta, lam)
+        return model.kl(0, t, x)
 
     def information(self, theta: ArrayLike) -> float:
-        """Largest eigenvalue of the Fisher information of one sample."""
-        from linkarms.families._resolve import one_arm
-        from linkarms.families._vector import arm_fisher
-
-        model, (t,), done = one_arm(self, theta)
-        value = float(arm_fisher(model, 0, t))
-        done()
-        return value
+        """Return the largest eigenvalue of the Fisher information of one sample."""
+        model, (t,) = self._one_arm(theta)
+        return model.fisher(0, t)
 
     def log_evidence(self, n: int, mean: ArrayLike, lam: ArrayLike, c: float = 5.0) -> float:
-        """Log evidence of ``n`` samples with mean ``mean`` against the parameter ``lam``: a centred mixture of the weight of ``c`` samples.
+        """Return the log evidence of ``n`` samples with mean ``mean`` against ``lam``: a centred mixture that weighs ``c`` samples.
 
-        Its exponential is a martingale of mean one where ``lam`` is the truth; see ``families/_evidence.py``.
+        Its exponential is a martingale of mean one where ``lam`` is the truth; see docs/anytime.md.
         """
-        from linkarms.families._evidence import arm_log_evidence
-        from linkarms.families._resolve import one_arm
-
-        model, (mu, x), _ = one_arm(self, mean, lam)
-        value = float(arm_log_evidence(model, 0, check_integer("n", n, 0), mu, x, check_number("c", c, 0.0)))
+        model, (mu, x) = self._one_arm(mean, lam)
+        value = model.log_evidence(0, check_integer("n", n, 0), mu, x, check_number("c", c, 0.0))
         if math.isnan(value):
             raise InvalidInput(
                 f"the family {self.name!r} has no centred mixture; use a family that the package ships"
@@ -139,16 +127,9 @@ class Family(ABC):
         return value
 
     def mle(self, mean: ArrayLike) -> Array:
-        """Maximum likelihood estimate from the mean of the sufficient statistics."""
-        from linkarms.families._resolve import one_arm
-        from linkarms.families._vector import arm_estimate
-
-        model, (mu,), done = one_arm(self, mean)
-        out = np.empty_like(mu)
-        box = np.tile(np.array([-np.inf, np.inf]), (len(mu), 1))
-        arm_estimate(model, 0, mu, box, out)
-        done()
-        return out
+        """Return the maximum likelihood estimate from the mean of the sufficient statistics."""
+        model, (mu,) = self._one_arm(mean)
+        return model.estimate(0, mu)
 
     def __repr__(self) -> str:
         spec = ", ".join(f"{k}={v!r}" for k, v in self.to_dict().items() if k != "name")
@@ -165,8 +146,9 @@ class ScalarFamily(Family):
     """Base for a one-parameter family that the package does not ship.
 
     Subclass it, give `name`, `domain` and `support`, and write five functions. `kl`, `step`, `fisher` and `estimate` are
-    static and take and return plain numbers; with ``compiled = True`` numba compiles them (they may then use only numbers
-    and the ``math`` module), otherwise they run in the interpreter, which works and is slow.
+    static and take and return plain numbers. As Python functions they run in the interpreter, which works and is slow. For
+    speed give compiled ones: a ``scipy.LowLevelCallable``, a ctypes function or a numba ``cfunc`` of doubles. With
+    ``compiled = True`` a Python function among them is refused.
 
     ``kl(theta, lam)``
         The divergence of one sample; infinite outside the domain.
@@ -192,7 +174,6 @@ class ScalarFamily(Family):
     >>> import linkarms as la
     >>> class Geometric(la.families.ScalarFamily):
     ...     name, domain, open_domain, support = "geometric", (0.0, 1.0), True, "0, 1, 2, ..."
-    ...     compiled = True
     ...
     ...     @staticmethod
     ...     def kl(p, q):
@@ -245,53 +226,47 @@ class ScalarFamily(Family):
         """Convex everywhere."""
         return math.inf
 
-    def row(self, n_features: int) -> Row:
-        """The family as addresses of its functions; compiled once and kept with the object."""
-        from linkarms.families._prior import HALF_LINE, LINE, UNIT
-        from linkarms.families._scalar import USER
-
-        low, high = self.domain
-        place = LINE if low < 0.0 else UNIT if high <= 1.0 else HALF_LINE
-        return Row([USER], [float(place)], callbacks=[self._callbacks()])
-
-    def _callbacks(self) -> CallbackTable:
-        kept: CallbackTable | None = self.__dict__.get("_compiled_callbacks")
+    def scalar(self) -> _core.Scalar:
+        """Return the family's functions as the native core calls them; made once and kept with the object."""
+        kept: _core.Scalar | None = self.__dict__.get("_functions")
         if kept is None:
-            from linkarms.families._scalar import USER_FUNCTIONS
-
-            kept = CallbackTable([self._callback(name) for name in USER_FUNCTIONS])
-            self.__dict__["_compiled_callbacks"] = kept
+            low, high = self.domain
+            place: Literal["line", "half-line", "unit"]
+            place = "line" if low < 0.0 else "unit" if high <= 1.0 else "half-line"
+            kept = _core.user_family(
+                kl=self._function("kl", 2),
+                step=self._function("step", 2),
+                fisher=self._function("fisher", 1),
+                estimate=self._function("estimate", 1),
+                slope_limit=self._function("slope_limit", 1),
+                inflection=self._function("inflection", 1),
+                domain=place,
+                owner=type(self),
+            )
+            self.__dict__["_functions"] = kept
         return kept
 
-    def _callback(self, name: str) -> Callback:
-        function = getattr(type(self), name, None)
+    def _function(self, name: str, n_arguments: int) -> Any:
+        function = inspect.getattr_static(type(self), name, None)
+        if isinstance(function, staticmethod):
+            function = function.__func__
         if function is None or (name == "kl" and function is Family.kl):
             raise InvalidInput(
                 f"the family {type(self).__name__} has no function {name!r}; write it as a @staticmethod (see ScalarFamily)"
             )
-        if name in ("kl", "step"):
-            return Callback(function, self.compiled)
-        return Callback(_with_unused_argument(function, self.compiled), self.compiled)
+        # the defaults of this class are Python functions, and so cheap that nobody needs to compile them
+        own = function is not inspect.getattr_static(ScalarFamily, name, None) and name in (
+            "kl",
+            "step",
+            "fisher",
+            "estimate",
+        )
+        what = f"{type(self).__name__}.{name}"
+        return native_function(function, what, n_arguments, self.compiled and own)
 
     def to_dict(self) -> dict[str, Any]:
         """Only the name: a user's own family has to be handed to ``load`` again."""
         return {"name": self.name, "custom": True}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k != "_compiled_callbacks"}
-
-
-def _with_unused_argument(function: Any, compiled: bool) -> Any:
-    """Give a function of one number the signature that all callbacks share."""
-    if compiled:
-        import numba
-
-        inner = numba.njit(function)
-    else:
-        inner = function
-
-    def wrapped(x: float, unused: float) -> float:
-        return inner(x)  # type: ignore[no-any-return]
-
-    wrapped.__qualname__ = getattr(function, "__qualname__", "callback")
-    return wrapped
+        return {k: v for k, v in self.__dict__.items() if k != "_functions"}

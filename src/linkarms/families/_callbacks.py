@@ -1,98 +1,90 @@
-"""A user's own functions as data: addresses that compiled code can call.
-
-A kernel that took functions as arguments would be compiled again in every process. An address is a number, so the kernels
-of the package stay cached whatever families a user writes.
-"""
+"""A user's own functions for the native core: Python callables that report their errors, or addresses of compiled functions."""
 
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
-import numba
-import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-
-from linkarms._jit import KERNEL_OPTIONS
 from linkarms.errors import CallbackError, InvalidInput
 
-__all__ = ["Callback", "CallbackTable", "call_address"]
+__all__ = ["Native", "native_function"]
 
-_SIGNATURE = types.float64(types.float64, types.float64)
-_C_SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)
+#: The class of all ctypes functions.
+_C_FUNCTION: Any = ctypes.CFUNCTYPE(ctypes.c_double).__mro__[1]
 
-
-def _call_address(typingctx: Any, table: Any, k: Any, x: Any, y: Any) -> Any:
-    """Call ``double f(double, double)``, the ``k``-th function of the table at address ``table`` (only inside kernels)."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        double = ir.DoubleType()
-        pointer = ir.FunctionType(double, [double, double]).as_pointer()
-        entry = builder.add(args[0], builder.mul(args[1], ir.Constant(ir.IntType(64), 8)))
-        function = builder.load(builder.inttoptr(entry, pointer.as_pointer()))
-        return builder.call(function, args[2:])
-
-    return types.float64(types.int64, types.int64, types.float64, types.float64), codegen
+#: What the core calls: a Python callable, or the address of ``double f(double)`` or ``double f(double, double)``.
+Native: TypeAlias = Callable[..., float] | int
 
 
-call_address: Any = intrinsic(_call_address)
+def native_function(function: Any, what: str, n_arguments: int, compiled: bool) -> Native:
+    """Return ``function`` as the core can call it.
 
-
-class Callback:
-    """One user function of two numbers, compiled where asked for, else called in the interpreter.
-
-    An exception in an interpreted function cannot cross compiled code: it is kept, the function answers NaN, and
-    `raise_pending` raises it once the kernel has returned.
+    Parameters
+    ----------
+    function : callable, ctypes function, numba cfunc or scipy.LowLevelCallable
+        A function of ``n_arguments`` numbers that returns one.
+    what : str
+        Its name, for messages.
+    n_arguments : int
+        1 or 2.
+    compiled : bool
+        The user promised a compiled function: a Python one is refused.
     """
+    address = _address(function, what, n_arguments)
+    if address is not None:
+        return address
+    if compiled:
+        raise InvalidInput(
+            f"{what} of a family with compiled=True is a Python function; give a scipy.LowLevelCallable, a ctypes function or a "
+            "numba cfunc, or set compiled=False"
+        )
+    return _guarded(function, what)
 
-    def __init__(self, function: Callable[[float, float], float], compiled: bool) -> None:
-        self.function = function
-        self.pending: Exception | None = None
-        self._native: Any
-        if compiled:
-            try:
-                options = {k: v for k, v in KERNEL_OPTIONS.items() if k != "nogil"}
-                self._native = numba.cfunc(_SIGNATURE, **options)(function)
-            except Exception as error:
-                name = getattr(function, "__name__", "the function")
-                raise InvalidInput(
-                    f"{name} of a family with compiled=True does not compile: {str(error).splitlines()[0]}; use only "
-                    "numbers and the math module in it, or set compiled=False"
-                ) from error
-            self.address = int(self._native.address)
-        else:
-            self._native = _C_SIGNATURE(self._guarded)
-            self.address = ctypes.cast(self._native, ctypes.c_void_p).value or 0
 
-    def _guarded(self, x: float, y: float) -> float:
+def _guarded(function: Callable[..., Any], what: str) -> Callable[..., float]:
+    """Return the function with its exceptions as the cause of a `CallbackError`."""
+
+    def call(*numbers: float) -> float:
         try:
-            return float(self.function(x, y))
+            return float(function(*numbers))
         except Exception as error:
-            self.pending = self.pending or error
-            return math.nan
-
-    def raise_pending(self) -> None:
-        """Raise what the function raised since the last call, as the cause of a `CallbackError`."""
-        error, self.pending = self.pending, None
-        if error is not None:
-            name = getattr(self.function, "__qualname__", "a callback")
             raise CallbackError(
-                f"{name} raised {type(error).__name__}: {error}; mend the family's function"
+                f"{what} raised {type(error).__name__}: {error}; correct the family's function"
             ) from error
 
+    return call
 
-class CallbackTable:
-    """The functions of one family, and the address of the table of their addresses."""
 
-    def __init__(self, callbacks: list[Callback]) -> None:
-        self.callbacks = callbacks
-        self._table = np.array([c.address for c in callbacks], dtype=np.int64)
+def _address(function: Any, what: str, n_arguments: int) -> int | None:
+    """Return the address of a compiled function after a check of its signature; None for a Python function."""
+    if type(function).__name__ == "LowLevelCallable":
+        function = function.function
+    function = getattr(function, "ctypes", function)  # numba's cfunc
+    if type(function).__name__ == "PyCapsule":
+        return _capsule_address(function, what, n_arguments)
+    if not isinstance(function, _C_FUNCTION):
+        return None
+    if (
+        function.restype is not ctypes.c_double
+        or list(function.argtypes or ()) != [ctypes.c_double] * n_arguments
+    ):
+        raise _wrong_signature(what, n_arguments)
+    return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
 
-    @property
-    def address(self) -> int:
-        """Where the table lies; valid as long as this object lives."""
-        return int(self._table.ctypes.data)
+
+def _capsule_address(capsule: Any, what: str, n_arguments: int) -> int:
+    """Return the pointer in a capsule, whose name is the signature (as SciPy and Cython make them)."""
+    api = ctypes.pythonapi
+    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    name = api.PyCapsule_GetName(capsule)
+    if (name or b"").replace(b" ", b"") != b"double(" + b",".join([b"double"] * n_arguments) + b")":
+        raise _wrong_signature(what, n_arguments)
+    return int(api.PyCapsule_GetPointer(capsule, name))
+
+
+def _wrong_signature(what: str, n_arguments: int) -> InvalidInput:
+    wanted = ", ".join(["double"] * n_arguments)
+    return InvalidInput(f"{what} is compiled with another signature; it must be double({wanted})")

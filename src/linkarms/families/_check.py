@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
 from linkarms.errors import InvalidInput
 from linkarms.families._base import Family
-from linkarms.families._resolve import one_arm
-from linkarms.families._scalar import (
-    scalar_fisher,
-    scalar_inflection,
-    scalar_kl,
-    scalar_slope_limit,
-    scalar_step,
-)
 
 __all__ = ["check_family"]
 
@@ -52,31 +44,24 @@ def check_family(family: Family, parameters: Iterable[float], *, samples: int = 
                 f"{family.name}.{what} at {theta:g} gives {found:.8g} where {wanted:.8g} was expected"
             )
 
-    model, _, done = one_arm(family, points[0])
-    row = model.codes[0, 0], model.pars[0, 0], model.address[0, 0]
-
-    def ask(function: Callable[..., float], *numbers: float) -> float:
-        value = float(function(*row, *numbers))
-        done()  # an exception of the family's own function is raised here
-        return value
-
+    f = family.scalar()
     for theta in points:
-        fisher = ask(scalar_fisher, theta)
+        fisher = f.fisher(theta)
         if not 0.0 < fisher < math.inf:
             raise InvalidInput(f"{family.name}.fisher at {theta:g} gives {fisher:g}; it must be positive")
         h = 1e-3 / math.sqrt(fisher)
-        agree("kl (at its own parameter)", theta, ask(scalar_kl, theta, theta), 0.0, 1e-12)
-        curvature = (ask(scalar_kl, theta, theta + h) + ask(scalar_kl, theta, theta - h)) / (h * h)
+        agree("kl (at its own parameter)", theta, f.kl(theta, theta), 0.0, 1e-12)
+        curvature = (f.kl(theta, theta + h) + f.kl(theta, theta - h)) / (h * h)
         agree("fisher (against the curvature of kl)", theta, fisher, curvature, 1e-3 * fisher)
-        agree("step (at slope 0)", theta, ask(scalar_step, theta, 0.0), theta, 1e-9 * (1 + abs(theta)))
-        limit = min(ask(scalar_slope_limit, theta), math.sqrt(fisher))
+        agree("step (at slope 0)", theta, f.step(theta, 0.0), theta, 1e-9 * (1 + abs(theta)))
+        limit = min(f.slope_limit(theta), math.sqrt(fisher))
         for slope in (-0.5 * math.sqrt(fisher), 0.02 * limit, 0.1 * limit):
-            lam = ask(scalar_step, theta, slope)
-            if lam >= ask(scalar_inflection, theta):
+            lam = f.step(theta, slope)
+            if lam >= f.inflection(theta):
                 continue
-            here = ask(scalar_kl, theta, lam) - slope * lam
+            here = f.kl(theta, lam) - slope * lam
             for other in (lam + h, lam - h):
-                if not ask(scalar_kl, theta, other) - slope * other >= here - 1e-9 * (1 + abs(here)):
+                if not f.kl(theta, other) - slope * other >= here - 1e-9 * (1 + abs(here)):
                     raise InvalidInput(
                         f"{family.name}.step at {theta:g}, slope {slope:g}, gives {lam:.8g}, which is no minimum; it must solve "
                         "d kl / d lam = slope"

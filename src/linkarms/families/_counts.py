@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkarms import _core
 from linkarms._validate import check_integer
 from linkarms.errors import InvalidInput
-from linkarms.families._base import Array, Family, Row
-from linkarms.families._model import CATEGORICAL
-from linkarms.families._scalar import BERNOULLI, POISSON
+from linkarms.families._base import Array, Family
 
 __all__ = ["Bernoulli", "Categorical", "Poisson"]
 
@@ -36,9 +35,9 @@ class Bernoulli(Family):
         """One number a sample."""
         return 1
 
-    def row(self, n_features: int) -> Row:
-        """Its code."""
-        return Row([BERNOULLI], [1.0])
+    def scalar(self) -> _core.Scalar:
+        """Return samples 0 or 1."""
+        return _core.bernoulli()
 
     def contains(self, values: Array) -> NDArray[np.bool_]:
         """0 or 1."""
@@ -68,9 +67,9 @@ class Poisson(Family):
         """One number a sample."""
         return 1
 
-    def row(self, n_features: int) -> Row:
-        """Its code."""
-        return Row([POISSON], [1.0])
+    def scalar(self) -> _core.Scalar:
+        """Return counts."""
+        return _core.poisson()
 
     def contains(self, values: Array) -> NDArray[np.bool_]:
         """Whole and non-negative."""
@@ -120,9 +119,9 @@ class Categorical(Family):
             )
         return np.asarray(np.eye(self.n_categories)[c])
 
-    def row(self, n_features: int) -> Row:
-        """Its code."""
-        return Row([CATEGORICAL] * n_features, [1.0] * n_features)
+    def native(self, n_features: int) -> _core.Arm:
+        """Return an arm of C probabilities."""
+        return _core.Arm.categories(n_features)
 
     def check_parameter(self, theta: Array, where: str) -> None:
         """Non-negative and adding up to one."""

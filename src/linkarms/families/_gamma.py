@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms import _core
 from linkarms._validate import check_number
 from linkarms.errors import InvalidInput
-from linkarms.families._base import Array, Family, Row
-from linkarms.families._scalar import GAMMA_MEAN, GAMMA_RATE
+from linkarms.families._base import Array, Family
 
 __all__ = ["Exponential", "Gamma"]
 
@@ -56,9 +56,9 @@ class Gamma(Family):
         """One number a sample."""
         return 1
 
-    def row(self, n_features: int) -> Row:
-        """Code and shape."""
-        return Row([GAMMA_RATE if self.parameter == "rate" else GAMMA_MEAN], [self.shape])
+    def scalar(self) -> _core.Scalar:
+        """Return gamma samples by their rate or their mean."""
+        return (_core.gamma_rate if self.parameter == "rate" else _core.gamma_mean)(self.shape)
 
     def contains(self, values: Array) -> NDArray[np.bool_]:
         """Non-negative."""

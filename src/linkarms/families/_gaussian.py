@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkarms import _core
 from linkarms.errors import InvalidInput
-from linkarms.families._base import Array, Family, Row
-from linkarms.families._model import COVARIANCE
-from linkarms.families._scalar import GAUSSIAN
+from linkarms.families._base import Array, Family
 
 __all__ = ["Bounded", "Gaussian", "bounded"]
 
@@ -46,17 +45,28 @@ class Gaussian(Family):
             None if self.covariance is None or self.covariance.ndim == 0 else int(self.covariance.shape[-1])
         )
 
-    def row(self, n_features: int) -> Row:
-        """Scalar codes where one variance serves all directions, the full covariance otherwise."""
+    def native(self, n_features: int) -> _core.Arm:
+        """Return independent coordinates where one variance serves all directions, else the full covariance."""
         c = self.covariance
         if c is None or c.ndim == 0:
-            return Row([GAUSSIAN] * n_features, [1.0 if c is None else float(c)] * n_features)
-        matrix = np.diag(c) if c.ndim == 1 else c
-        if np.array_equal(matrix, matrix[0, 0] * np.eye(n_features)):
-            return Row([GAUSSIAN] * n_features, [float(matrix[0, 0])] * n_features)
-        eigenvalues = np.linalg.eigvalsh(matrix)
-        pars = [1.0 / float(eigenvalues[0]), float(eigenvalues[-1])] + [0.0] * (n_features - 2)
-        return Row([COVARIANCE] * n_features, pars, covariance=matrix)
+            variance = 1.0 if c is None else float(c)
+        else:
+            matrix = self.matrix(n_features)
+            if not np.array_equal(matrix, matrix[0, 0] * np.eye(n_features)):
+                return _core.Arm.covariance(np.ascontiguousarray(matrix))
+            variance = float(matrix[0, 0])
+        return _core.Arm.coordinates([_core.gaussian(variance)] * n_features)
+
+    def matrix(self, n_features: int) -> Array:
+        """Return the covariance of one arm as a matrix, shape (d, d)."""
+        c = np.array(1.0) if self.covariance is None else self.covariance
+        return np.asarray(c if c.ndim == 2 else c * np.eye(n_features))
+
+    def scalar(self) -> _core.Scalar:
+        """Return one coordinate."""
+        if self.covariance is not None and self.covariance.size > 1:
+            return super().scalar()
+        return _core.gaussian(1.0 if self.covariance is None else float(self.covariance.ravel()[0]))
 
     def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
         """Gaussian samples."""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms import _core
 from linkarms.errors import InvalidInput
-from linkarms.families._base import Array, Family, Row, ScalarFamily
-from linkarms.families._model import CATEGORICAL, COVARIANCE
+from linkarms.families._base import Array, Family, ScalarFamily
 from linkarms.families._unknown import UnknownVariance
 
 __all__ = ["Product"]
@@ -63,13 +63,9 @@ class Product(Family):
         """The number of coordinates."""
         return len(self.families)
 
-    def row(self, n_features: int) -> Row:
-        """The rows of the coordinates, side by side."""
-        rows = [f.row(1) for f in self.families]
-        codes = [r.codes[0] for r in rows]
-        if COVARIANCE in codes or CATEGORICAL in codes:
-            raise InvalidInput("a coordinate of a product is a vector family; give one-dimensional families")
-        return Row(codes, [r.pars[0] for r in rows], callbacks=[r.callbacks[0] for r in rows])
+    def native(self, n_features: int) -> _core.Arm:
+        """Return the coordinates, side by side."""
+        return _core.Arm.coordinates([f.scalar() for f in self.families])
 
     def _by_column(self, values: Array) -> list[tuple[Family, Array]]:
         return [(f, values[:, i : i + 1]) for i, f in enumerate(self.families)]

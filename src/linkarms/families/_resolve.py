@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from linkarms import _core
 from linkarms._family_syntax import SYNTAX
 from linkarms.errors import InvalidDump, InvalidInput
 from linkarms.families._base import Array, Family, ScalarFamily
-from linkarms.families._callbacks import CallbackTable
 from linkarms.families._counts import Bernoulli, Categorical, Poisson
 from linkarms.families._gamma import Exponential, Gamma
 from linkarms.families._gaussian import Bounded, Gaussian
-from linkarms.families._model import (
-    CATEGORICAL,
-    COVARIANCE,
-    CovarianceModel,
-    IsotropicModel,
-    Model,
-    ScalarModel,
-    UnknownModel,
-    VectorModel,
-)
 from linkarms.families._parse import parse
 from linkarms.families._product import Product
-from linkarms.families._scalar import GAUSSIAN
 from linkarms.families._unknown import UnknownVariance
 
-__all__ = ["ArmFamilies", "FamilyLike", "from_dict", "one_arm", "resolve"]
+__all__ = ["ArmFamilies", "FamilyLike", "from_dict", "resolve"]
 
 FamilyLike = str | Family | Sequence[str | Family]
 
@@ -57,76 +45,42 @@ class ArmFamilies:
     ----------
     families : list of Family
         One an arm.
-    model : Model
-        What kernels take.
+    model : _core.Model
+        The families as the native core takes them.
     """
 
     def __init__(self, families: list[Family], n_features: int) -> None:
         self.families = families
         self.n_features = n_features
-        self._tables: list[CallbackTable] = []
         self.model = self._build()
 
-    def _build(self) -> Model:
-        d, n = self.n_features, len(self.families)
-        # equal objects share a row, so that a user's functions are compiled once
-        rows = {id(f): f.row(d) for f in self.families}
-        codes = np.array([rows[id(f)].codes for f in self.families], dtype=np.int64)
-        pars = np.array([rows[id(f)].pars for f in self.families], dtype=np.float64)
-        address = np.zeros((n, d), dtype=np.int64)
-        for m, family in enumerate(self.families):
-            for i, table in enumerate(rows[id(family)].callbacks):
-                if table is not None:
-                    address[m, i] = table.address
-                    if table not in self._tables:
-                        self._tables.append(table)
-        kind = codes[:, 0]
-        if np.any(kind == CATEGORICAL) and not np.all(kind == CATEGORICAL):
+    def _build(self) -> _core.Model:
+        # equal objects share an arm, so a user's functions are looked up once
+        arms = {id(f): f.native(self.n_features) for f in self.families}
+        categorical = [isinstance(f, Categorical) for f in self.families]
+        if any(categorical) and not all(categorical):
             raise InvalidInput("categorical arms cannot be mixed with other families; give all arms one kind")
-        covariance: Array = np.zeros((0, 0, 0))
-        precision: Array = covariance
-        if np.any(kind == COVARIANCE):
-            covariance = np.stack(
-                [
-                    np.diag(pars[m]) if kind[m] != COVARIANCE else np.asarray(rows[id(f)].covariance)
-                    for m, f in enumerate(self.families)
-                ]
-            )
-            precision = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
-        unknown = np.array([rows[id(f)].unknown for f in self.families])
-        if np.any(unknown != unknown[0]):
+        variances = {f.variances for f in self.families}
+        if len(variances) > 1:
             raise InvalidInput(
                 "arms of unknown variance cannot be mixed with others, nor arms that share one with arms that do not; "
                 "give all arms one kind"
             )
-        if unknown[0]:
-            address[:, 0] = unknown
-            return UnknownModel(codes, pars, covariance, precision, address)
-        one_variance = np.all(codes == GAUSSIAN, axis=1) & np.all(pars == pars[:, :1], axis=1)
-        model_type: type[Model]
-        if np.all(one_variance):
-            model_type = IsotropicModel
-        elif d == 1:
-            model_type = ScalarModel
-        elif np.all(one_variance | (kind == COVARIANCE)):
-            model_type = CovarianceModel
-        else:
-            model_type = VectorModel
-        return model_type(codes, pars, covariance, precision, address)
+        return _core.Model([arms[id(f)] for f in self.families], self.n_features, variances.pop())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # the model is made again: it may hold addresses, which mean nothing in another process
+        # the model is made again: it may hold functions of this process
         return ArmFamilies, (self.families, self.n_features)
 
     @property
     def has_callbacks(self) -> bool:
         """Some arm's family is a user's own."""
-        return bool(self._tables)
+        return self.model.has_user_family
 
     @property
     def unknown_variance(self) -> bool:
         """The arms are Gaussian with a variance that nobody knows."""
-        return isinstance(self.model, UnknownModel)
+        return self.model.kind == "unknown-variance"
 
     def require_known(self, what: str) -> None:
         """Raise `InvalidInput` where the variance is unknown: ``what`` needs it."""
@@ -136,13 +90,11 @@ class ArmFamilies:
                 "'gaussian:VARIANCE' with your best guess"
             )
 
-    def raise_pending(self) -> None:
-        """Raise the first exception of a user's own functions inside a kernel, and forget the others."""
-        failed = [c for table in self._tables for c in table.callbacks if c.pending is not None]
-        for callback in failed[1:]:
-            callback.pending = None
-        for callback in failed[:1]:
-            callback.raise_pending()
+    def covariance(self, m: int) -> Array:
+        """Return the known covariance of a Gaussian arm, shape (d, d)."""
+        family = self.families[m]
+        assert isinstance(family, Gaussian)
+        return family.matrix(self.n_features)
 
     def check_parameters(self, parameters: Array) -> None:
         """Raise `InvalidInput` unless row ``m`` is a parameter of family ``m``."""
@@ -230,10 +182,3 @@ def from_dict(spec: dict[str, Any], custom: dict[str, Family] | None = None) -> 
         return _SHIPPED[name](**arguments)
     except (TypeError, InvalidInput) as error:
         raise InvalidDump(f"the dump's {name} family is damaged ({error}); use an intact dump") from error
-
-
-def one_arm(family: Family, *vectors: ArrayLike) -> tuple[Model, list[Array], Callable[[], None]]:
-    """A model of one arm, the arguments as vectors, and what to call after the kernel."""
-    arrays = [np.atleast_1d(np.array(v, dtype=np.float64)) for v in vectors]
-    arm = resolve(family, 1, len(arrays[0]))
-    return arm.model, arrays, arm.raise_pending

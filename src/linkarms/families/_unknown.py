@@ -9,25 +9,19 @@ before it is drawn.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkarms._jit import Array, kernel
+from linkarms import _core
 from linkarms._validate import check_number
 from linkarms.errors import InvalidInput
 from linkarms.families._base import Array as FloatArray
-from linkarms.families._base import Family, Row
-from linkarms.families._scalar import GAUSSIAN
+from linkarms.families._base import Family
 
-__all__ = ["UnknownVariance", "update_moments"]
-
-#: Columns of ``State.moments``: predicted samples, their squares about their mean, the sum of log predictive densities, the squares of all
-#: samples about their mean; then the mean of the predicted samples.
-PREDICTED, SQUARES, LOG_PREDICTIVE, ALL_SQUARES, MEAN_FROM = range(5)
-#: What ``address[m, 0]`` says of the variances, and how ``Plan.codes`` passes it on.
-KNOWN, SEPARATE, SHARED = range(3)
+__all__ = ["UnknownVariance", "moments_from_rows", "moments_to_rows"]
 
 
 class UnknownVariance(Family):
@@ -59,9 +53,14 @@ class UnknownVariance(Family):
         self.shared = shared
         self.draw_variance = check_number("draw_variance", draw_variance, 0.0)
 
-    def row(self, n_features: int) -> Row:
-        """Unit Gaussians to psi; the arms' precision enters by the weights."""
-        return Row([GAUSSIAN] * n_features, [1.0] * n_features, unknown=SHARED if self.shared else SEPARATE)
+    def native(self, n_features: int) -> _core.Arm:
+        """Return an arm of unit variance: the arms' precision enters by the weights, the evidence has its own formulas."""
+        return _core.Arm.coordinates([_core.gaussian(1.0)] * n_features)
+
+    @property
+    def variances(self) -> Literal["known", "separate", "shared"]:
+        """Return whether all arms have one variance."""
+        return "shared" if self.shared else "separate"
 
     def kl(self, theta: ArrayLike, lam: ArrayLike) -> float:
         """Refused: it depends on the variance."""
@@ -86,58 +85,24 @@ class UnknownVariance(Family):
         return {"name": self.name, "shared": self.shared, "draw_variance": self.draw_variance}
 
 
-@kernel
-def _log_student(distance2: float, degrees: float, squares: float, n: float, d: int) -> float:
-    """Log density of the next sample at squared distance ``distance2`` from the mean of ``n``, when ``squares`` has ``degrees``
-    degrees of freedom.
+def moments_to_rows(moments: Sequence[_core.Moments]) -> FloatArray:
+    """Return what is kept of each arm as the rows of an array, shape (M, 4 + d), as dumps hold it.
 
-    Student's t in ``d`` dimensions with ``degrees`` degrees of freedom and scale ``(squares / degrees) (1 + 1/n)``: what a flat prior
-    on the mean and on the logarithm of the variance predicts.
+    Columns: samples predicted, their squares about their mean, the sum of their log predictive densities, the squares of all samples about
+    their mean; then the mean of the predicted samples.
     """
-    spread = squares * (1.0 + 1.0 / n)
-    return (
-        math.lgamma(0.5 * (degrees + d))
-        - math.lgamma(0.5 * degrees)
-        - 0.5 * d * math.log(math.pi * spread)
-        - 0.5 * (degrees + d) * math.log1p(distance2 / spread)
+    return np.array(
+        [[x.predicted, x.squares, x.log_predictive, x.all_squares, *x.mean] for x in moments],
+        dtype=np.float64,
     )
 
 
-@kernel
-def update_moments(unknown: int, counts: Array, means: Array, moments: Array, m: int, sample: Array) -> None:
-    """Take ``sample`` of arm ``m`` into ``moments``, shape (M, 4 + d); ``counts`` and ``means`` are those before it."""
-    d = sample.shape[0]
-    n = counts[m]
-    if unknown == SHARED:
-        squares, degrees = 0.0, 0.0
-        for j in range(counts.shape[0]):
-            squares += moments[j, ALL_SQUARES]
-            degrees += d * max(counts[j] - 1, 0)
-    else:
-        squares, degrees = moments[m, ALL_SQUARES], float(d * max(n - 1, 0))
-    distance2 = 0.0
-    for i in range(d):
-        distance2 += (sample[i] - means[m, i]) ** 2
-    if n >= 1 and degrees >= 1.0 and squares > 0.0:
-        moments[m, LOG_PREDICTIVE] += _log_student(distance2, degrees, squares, n, d)
-        moments[m, PREDICTED] += 1.0
-        k = moments[m, PREDICTED]
-        for i in range(d):
-            step = sample[i] - moments[m, MEAN_FROM + i]
-            moments[m, MEAN_FROM + i] += step / k
-            moments[m, SQUARES] += step * (sample[i] - moments[m, MEAN_FROM + i])
-    if n >= 1:
-        moments[m, ALL_SQUARES] += distance2 * n / (n + 1.0)
-
-
-@kernel
-def precision(unknown: int, n: int, moments: Array, m: int) -> float:
-    """One over arm ``m``'s variance as far as its ``n`` samples tell, for choosing arms only; 1 where the variance is known or shared.
-
-    The variance is taken two standard deviations of its logarithm above its estimate: an arm whose first samples happen to agree must
-    not pass for a certain one.
-    """
-    degrees = (moments.shape[1] - MEAN_FROM) * (n - 1)
-    if unknown != SEPARATE or degrees < 1 or moments[m, ALL_SQUARES] <= 0.0:
-        return 1.0
-    return float(degrees / (moments[m, ALL_SQUARES] * math.exp(2.0 * math.sqrt(2.0 / degrees))))
+def moments_from_rows(rows: FloatArray) -> list[_core.Moments]:
+    """Return what `moments_to_rows` wrote, as the native core takes it."""
+    found = []
+    for row in rows.tolist():
+        x = _core.Moments()
+        x.predicted, x.squares, x.log_predictive, x.all_squares = row[:4]
+        x.mean = row[4:]
+        found.append(x)
+    return found

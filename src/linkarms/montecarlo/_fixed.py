@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from linkarms._validate import check_integer
 from linkarms.errors import InvalidInput
-from linkarms.families._vector import arm_estimate
 from linkarms.linkage import single_linkage
 from linkarms.montecarlo._trial import BLOCK
 from linkarms.problem import Problem
@@ -67,7 +66,7 @@ def fixed_size_errors(
         sums = [_sums(problem, m, root, i, max(numbers)) for m in range(problem.n_arms)]
         for j, n in enumerate(numbers):
             for m in range(problem.n_arms):
-                arm_estimate(model, m, sums[m][n - 1] / n, bounds, theta[m])
+                theta[m] = model.estimate(m, sums[m][n - 1] / n, bounds)
             wrong[i, j] = not problem.is_correct(single_linkage(theta, problem.n_clusters)[0])
     return wrong
 

@@ -61,7 +61,7 @@ def known_parameters(
     for t in range(1, times[-1] + 1):
         m = engine.choose()
         engine.observe(m, theta[m])
-        if t == problem.n_arms and not np.allclose(engine.state.theta, theta, rtol=1e-9, atol=0.0):
+        if t == problem.n_arms and not np.allclose(engine.core.estimates, theta, rtol=1e-9, atol=0.0):
             raise InvalidInput(
                 "the estimate of this family is not the mean of its samples; take a family by the mean"
             )

@@ -113,7 +113,6 @@ def simulate(
         stop.check(problem.arm_families)
     first = check_integer("first_trial", first_trial, 0)
     task = Task(problem, tuple(named.values()), stops, levels, check_integer("seed", seed, 0), budget, first)
-    task.warm_up()  # here first: workers on this machine then find the kernels in the cache
     found: dict[int, Trial] = {}
     with Progress("simulating", enabled=progress) as bar:
         try:

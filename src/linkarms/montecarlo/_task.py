@@ -11,7 +11,7 @@ from threading import Event
 
 import numpy as np
 
-from linkarms import _jit
+from linkarms import _core
 from linkarms._version import __version__
 from linkarms.errors import InvalidInput
 from linkarms.montecarlo._failure import Failure, in_words
@@ -43,12 +43,6 @@ class Task:
             self.problem, self.rules[rule], self.stops[rule], self.deltas, seed, self.max_samples, halt
         )
 
-    def warm_up(self) -> None:
-        """Compile, or load from the cache, before any trial is timed; one sample, which asks no user's rule."""
-        seed = np.random.SeedSequence(self.seed)
-        for rule, stop in zip(self.rules, self.stops, strict=True):
-            run_trial(self.problem, rule, stop, self.deltas[:1], seed, 1)
-
 
 @dataclass(frozen=True)
 class Packed:
@@ -78,16 +72,15 @@ def pack(task: Task, pickler: str) -> Packed:
             f"the problem and the rules cannot be sent to other processes ({in_words(error)}); define classes of your "
             "own at the top of a module and keep no open files, locks or local functions in them, or use backend='local'"
         ) from error
-    return Packed(bytes(data), __version__, _jit.kernel_digest())
+    return Packed(bytes(data), __version__, _core.build)
 
 
-# kept, so that a user's own family is compiled once in a process and not once a chunk
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=2)  # a process runs many chunks of one task
 def _unpack(packed: Packed) -> Task:
-    if (packed.version, packed.digest) != (__version__, _jit.kernel_digest()):
+    if (packed.version, packed.digest) != (__version__, _core.build):
         raise InvalidInput(
-            f"a worker has another linkarms or numba (linkarms {__version__}, kernels {_jit.kernel_digest()[:8]}) than the caller "
-            f"(linkarms {packed.version}, kernels {packed.digest[:8]}), and its numbers could differ; install the same on both"
+            f"a worker has another linkarms (version {__version__}, core {_core.build[:8]}) than the caller "
+            f"(version {packed.version}, core {packed.digest[:8]}), and its numbers could differ; install the same on both"
         )
     try:
         task: Task = pickle.loads(packed.data)
@@ -96,7 +89,6 @@ def _unpack(packed: Packed) -> Task:
             f"a worker cannot load the problem or a rule ({in_words(error)}); a class of your own must be in a module "
             "that the workers can import (only Dask also takes those of __main__ and of notebooks)"
         ) from error
-    task.warm_up()
     return task
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms.engine import Engine
-from linkarms.engine._kernels import NEED_SAMPLES, Trials
 from linkarms.errors import InvalidInput
 from linkarms.montecarlo._failure import in_words
 from linkarms.problem import Problem
@@ -117,18 +116,17 @@ def run_trial(
         labels[:] = problem.labels
     elif engine.compiled:
         levels = np.array([stopping.level(d) for d in deltas])
-        status = NEED_SAMPLES
-        while status == NEED_SAMPLES:
+        ending = "need_samples"
+        while ending == "need_samples":
             _stop_if(halt)
             streams.refill()
-            status = engine.run(
-                Trials(streams.samples, streams.used, levels, stopped_at, labels), max_samples
-            )
+            outcome = engine.core.run(streams.samples, streams.used, levels, stopped_at, labels, max_samples)
+            ending = outcome.ending
     else:
         _python_loop(engine, streams, deltas, max_samples, stopped_at, labels, halt)
     seconds = time.thread_time() - start
     wrong = (stopped_at >= 0) & np.any(labels != problem.labels, axis=1)
-    return Trial(stopped_at, wrong, int(engine.state.counts.sum()), seconds)
+    return Trial(stopped_at, wrong, int(engine.core.counts.sum()), seconds)
 
 
 def _python_loop(
@@ -149,6 +147,6 @@ def _python_loop(
         for j in np.flatnonzero(stopped_at < 0):
             if engine.check(deltas[j]):
                 stopped_at[j] = t
-                labels[j] = engine.state.labels
+                labels[j] = engine.core.labels
         if np.all(stopped_at >= 0):
             return

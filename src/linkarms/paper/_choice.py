@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from linkarms._validate import check_integer
 from linkarms.arms import Bookings, Ratings
 from linkarms.errors import InvalidInput
-from linkarms.linkage import fill_distances, minimum_spanning_tree
+from linkarms.linkage import minimum_spanning_tree
 
 __all__ = ["Choice", "choose_regions", "choose_users", "linkage_edges"]
 
@@ -59,12 +59,7 @@ def linkage_edges(parameters: NDArray[np.float64]) -> tuple[float, ...]:
     >>> linkage_edges(np.array([[0.0], [1.0], [5.0]]))
     (4.0, 1.0)
     """
-    n = len(parameters)
-    dist = np.zeros((n, n))
-    for m in range(n):
-        fill_distances(parameters, m, dist)
-    order, parent, length = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n)
-    minimum_spanning_tree(dist, order, parent, length)
+    parent, length = minimum_spanning_tree(parameters)
     return tuple(sorted((float(x) for x in length[parent >= 0]), reverse=True))
 
 

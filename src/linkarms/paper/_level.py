@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms import _core
+from linkarms.families import ArmFamilies
 from linkarms.sampling import View
 from linkarms.stopping import Paper, StoppingRule
-from linkarms.stopping import _kernels as stopping_codes
 
 __all__ = ["EvidenceLevel"]
 
@@ -38,10 +39,13 @@ class EvidenceLevel(StoppingRule):
     """
 
     name = "evidence-level"
-    code = stopping_codes.LEVEL
 
     def __init__(self, theta: Any) -> None:
         self._space = Paper(theta)  # its checks, its box
+
+    def native(self, families: ArmFamilies) -> _core.StoppingRule:
+        """Return the level alone."""
+        return _core.LevelStop()
 
     def box(self, n_features: int) -> NDArray[np.float64]:
         """Theta, shape (d, 2)."""

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms import _core
 from linkarms._validate import check_number
 from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies, Gaussian
-from linkarms.sampling import _kernels
-from linkarms.sampling._atboc_kernel import COUNTS, HEAD, LOWER, kept_size, memory_size
 from linkarms.sampling._rules import Compiled
 
 if TYPE_CHECKING:
@@ -44,39 +43,41 @@ class ATBOC(Compiled):
     """
 
     name = "atboc"
-    code = _kernels.ATBOC
     baseline = True
 
     def __init__(self, gap: float = 1e-3) -> None:
         self.gap = check_number("gap", gap, 1e-7, 1.0, closed=True)
-        self._n_arms = self._kept = 0
-        self._memory: NDArray[np.float64] = np.zeros(HEAD)
+        self._core: _core.Engine | None = None
+
+    def native(self, delta: float) -> _core.SamplingRule:
+        """Return the rule with its gap."""
+        return _core.Atboc(gap=self.gap)
+
+    def attach(self, core: _core.Engine) -> None:
+        """Keep the run: weights and cuts are there."""
+        self._core = core
+
+    def _kept(self) -> _core.AtbocMemory:
+        kept = None if self._core is None else self._core.atboc
+        if kept is None:
+            raise InvalidInput("this ATBOC belongs to no run yet; give it to a BanditClusterer")
+        return kept
 
     @property
     def evaluations(self) -> int:
-        """How often psi was evaluated in this run."""
-        return int(self._memory[COUNTS + 1])
+        """Return how often psi was evaluated in this run."""
+        return self._kept().evaluations
 
     @property
     def bracket(self) -> tuple[float, float]:
-        """psi at the weights, and the upper bound on its maximum."""
-        return float(self._memory[LOWER]), float(self._memory[LOWER + 1])
+        """Return psi at the weights, and the upper bound on its maximum."""
+        kept = self._kept()
+        return kept.lower, kept.upper
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """The weights, shape (M,)."""
-        return self._memory[HEAD : HEAD + self._n_arms].copy()
-
-    def number(self, delta: float) -> float:
-        """The gap."""
-        return self.gap
-
-    def kernel_memory(self, n_arms: int, n_features: int) -> NDArray[np.float64]:
-        """Weights and cuts of a new run."""
-        self._n_arms, self._kept = n_arms, kept_size(n_arms, n_features)
-        self._memory = np.zeros(memory_size(n_arms, n_features))
-        self._memory[self._kept :] = np.nan  # no cut has a price yet
-        return self._memory
+        """Return the weights, shape (M,)."""
+        return np.array(self._kept().weights)
 
     def check(self, families: ArmFamilies, n_clusters: int) -> None:
         """Gaussian arms only, as in the paper."""
@@ -97,14 +98,68 @@ class ATBOC(Compiled):
         return type(self)(self.gap)
 
     def memory(self) -> dict[str, Any]:
-        """Weights, their sum, and the cuts."""
-        return {"numbers": self._memory[: self._kept].tolist()}
+        """Return weights, their sum, and the cuts."""
+        kept = self._kept()
+        return {
+            "last": kept.last,
+            "evaluations": kept.evaluations,
+            "bracket": [kept.lower, kept.upper],
+            "weights": kept.weights,
+            "total": kept.total,
+            "labels": kept.labels,
+            "mixture": kept.mixture,
+            "arms": kept.arms.tolist(),
+            "points": kept.points.tolist(),
+        }
 
     def remember(self, memory: dict[str, Any]) -> None:
-        """Go on with them, in the array that the kernel has."""
-        self._memory[: self._kept] = np.array(memory["numbers"], dtype=np.float64)
-        self._memory[self._kept :] = np.nan
+        """Go on with them."""
+        if self._core is None:
+            raise InvalidInput("this ATBOC belongs to no run yet; give it to a BanditClusterer")
+        n_arms, d = self._core.means.shape
+        kept = _from_numbers(memory["numbers"], n_arms, d) if "numbers" in memory else memory
+        lower, upper = kept["bracket"]
+        self._core.atboc = _core.AtbocMemory(
+            last=kept["last"],
+            evaluations=kept["evaluations"],
+            lower=lower,
+            upper=upper,
+            weights=kept["weights"],
+            total=kept["total"],
+            labels=kept["labels"],
+            mixture=kept["mixture"],
+            arms=np.array(kept["arms"], dtype=np.int64).reshape(-1, 4),
+            points=np.array(kept["points"], dtype=np.float64).reshape(-1, 4, d),
+        )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ATBOC:
+        return self.fresh()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_core": None}
 
     def to_dict(self) -> dict[str, Any]:
         """Name and gap."""
         return {"name": self.name, "gap": self.gap}
+
+
+def _from_numbers(numbers: list[float], n_arms: int, n_features: int) -> dict[str, Any]:
+    """Read the memory as version 0.1 wrote it: one list, with meanings by position."""
+    x = np.array(numbers, dtype=np.float64)
+    room = 2 * n_arms + 8
+    if len(x) != 5 + 3 * n_arms + room * (5 + 4 * n_features):
+        raise ValueError(f"{len(x)} numbers are not the memory of {n_arms} arms")
+    last, count, evaluations = (int(v) for v in x[:3])
+    weights, total, labels, rest = np.split(x[5:], [n_arms, 2 * n_arms, 3 * n_arms])
+    mixture, arms, points = np.split(rest, [room, 5 * room])
+    return {
+        "last": last,
+        "evaluations": evaluations,
+        "bracket": x[3:5].tolist(),
+        "weights": weights.tolist(),
+        "total": total.tolist(),
+        "labels": labels.astype(np.int64).tolist(),
+        "mixture": mixture.tolist(),
+        "arms": arms.reshape(room, 4)[:count].astype(np.int64).tolist(),
+        "points": points.reshape(room, 4, n_features)[:count].tolist(),
+    }

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkarms import _core
 from linkarms.alternatives import Psi, solve_psi
 from linkarms.families import ArmFamilies
-from linkarms.sampling import _kernels
-from linkarms.state import State, T
 
 if TYPE_CHECKING:
     from linkarms.stopping import StoppingRule
@@ -41,17 +40,17 @@ class View:
     """
 
     def __init__(
-        self, state: State, families: ArmFamilies, n_clusters: int, delta: float, rng: np.random.Generator
+        self,
+        core: _core.Engine,
+        families: ArmFamilies,
+        n_clusters: int,
+        delta: float,
+        rng: np.random.Generator,
     ) -> None:
-        def frozen(x: NDArray[Any]) -> NDArray[Any]:
-            view = x.view()
-            view.flags.writeable = False
-            return view
-
-        self.counts, self.pending = frozen(state.counts), frozen(state.pending)
-        self.estimates, self.labels = frozen(state.theta), frozen(state.labels)
-        self.n_clusters, self.n_arms = n_clusters, len(state.counts)
-        self.t = int(state.info[T])
+        self.counts, self.pending = core.counts, core.pending
+        self.estimates, self.labels = core.estimates, core.labels
+        self.n_clusters, self.n_arms = n_clusters, len(self.counts)
+        self.t = int(self.counts.sum())
         self.delta = delta
         self.rng = rng
         self.families = families
@@ -88,7 +87,6 @@ class SamplingRule(ABC):
     """
 
     name: ClassVar[str]
-    code: ClassVar[int] = _kernels.USER
     uses_delta: ClassVar[bool] = False
     #: There to be compared with: `plan` leaves it out unless it is asked for.
     baseline: ClassVar[bool] = False
@@ -97,18 +95,12 @@ class SamplingRule(ABC):
     def choose(self, view: View) -> int:
         """The index of the next arm."""
 
-    @property
-    def step(self) -> float:
-        """The number that the rule's kernel takes; unused by most."""
-        return 0.0
+    def native(self, delta: float) -> _core.SamplingRule | None:
+        """Return the rule as the native core runs it; None for a rule that is asked in Python."""
+        return None
 
-    def number(self, delta: float) -> float:
-        """What the rule's kernel is given: `step`, or something that depends on delta."""
-        return self.step
-
-    def kernel_memory(self, n_arms: int, n_features: int) -> NDArray[np.float64]:
-        """An array that the rule's kernel keeps things in; empty for most."""
-        return np.zeros(0)
+    def attach(self, core: _core.Engine) -> None:  # noqa: B027
+        """Take note of the core's run that this rule is part of; for rules whose memory is there."""
 
     def check(self, families: ArmFamilies, n_clusters: int) -> None:  # noqa: B027
         """Raise `InvalidInput` where the rule is not made for such arms; nothing by default."""

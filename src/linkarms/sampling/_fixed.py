@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from linkarms._validate import check_integer
-from linkarms.sampling import _kernels
-from linkarms.sampling._rules import Compiled
+from linkarms.sampling._rules import RoundRobin
 
 if TYPE_CHECKING:
     from linkarms.stopping import StoppingRule
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["FixedSize"]
 
 
-class FixedSize(Compiled):
+class FixedSize(RoundRobin):
     """The same number of samples of each arm, then single linkage: the paper's FSS, printed there.
 
     Its own stop, ``stopping=None``, comes after ``size`` samples of each arm and promises nothing: how often it is wrong has to be
@@ -34,7 +33,6 @@ class FixedSize(Compiled):
     """
 
     name = "fixed"
-    code = _kernels.ROUND_ROBIN
     baseline = True
 
     def __init__(self, size: int = 100) -> None:

@@ -2,71 +2,56 @@
 
 from __future__ import annotations
 
-import math
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms._jit import Array, kernel
 from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies, Bernoulli, Family, Gaussian
 from linkarms.sampling._base import View
 
 __all__ = ["check_line", "gap_bounds", "view_bounds"]
 
-
-@kernel
-def _right_gap(low: Array, high: Array, a: int, x: float) -> float:
-    """The largest gap to the right of arm ``a``, if its mean is ``x``: the nearest arm that is surely on the right limits it."""
-    nearest, farthest = math.inf, 0.0
-    for j in range(low.shape[0]):
-        if j == a:
-            continue
-        if low[j] > x:
-            nearest = min(nearest, high[j] - x)
-        farthest = max(farthest, high[j] - x)
-    return nearest if nearest < math.inf else farthest
+Array: TypeAlias = NDArray[np.float64]
 
 
-@kernel
 def _largest_right_gap(low: Array, high: Array, a: int) -> float:
-    """Over all places of arm ``a``: between left ends of others the gap shrinks, so that these and ``low[a]`` are enough."""
-    largest = _right_gap(low, high, a, low[a])
-    for j in range(low.shape[0]):
-        if low[a] <= low[j] <= high[a]:
-            largest = max(largest, _right_gap(low, high, a, low[j]))
-    return largest
+    """Return the largest gap to the right of arm ``a``, over all places ``x`` of its mean.
+
+    The nearest arm that is surely on the right limits it: ``min high_j - x`` over ``low_j > x``; where there is none, the farthest
+    end. Between left ends of others the gap shrinks, so these and ``low[a]`` are enough for ``x``.
+    """
+    others = np.arange(len(low)) != a
+    inside = low[(low >= low[a]) & (low <= high[a])]
+    places = np.append(inside, low[a])
+    room = high[others][None, :] - places[:, None]
+    nearest = np.where(low[others][None, :] > places[:, None], room, np.inf).min(axis=1)
+    farthest = np.maximum(room.max(axis=1), 0.0)
+    return float(np.where(np.isfinite(nearest), nearest, farthest).max())
 
 
-@kernel
-def gap_bounds(low: Array, high: Array, upper: Array) -> float:
-    """Fill ``upper`` with a bound on the gaps beside each arm; return a lower bound on the largest gap (0 if none is certain).
+def gap_bounds(low: Array, high: Array) -> tuple[Array, float]:
+    """Return an upper bound on the gaps beside each arm, shape (M,), and a lower bound on the largest gap (0 if none is certain).
 
     Parameters
     ----------
     low, high : ndarray, shape (M,)
         Ends of the arms' confidence intervals.
-    upper : ndarray, shape (M,)
-        Filled.
     """
-    n = low.shape[0]
+    n = len(low)
     left, right = -high, -low  # the line seen from the other side
-    for a in range(n):
-        upper[a] = max(_largest_right_gap(low, high, a), _largest_right_gap(left, right, a))
+    upper = np.array(
+        [max(_largest_right_gap(low, high, a), _largest_right_gap(left, right, a)) for a in range(n)]
+    )
     certain = 0.0
     for k in range(n):
-        clear = True
-        gap = math.inf
-        for j in range(n):
-            if j == k:
-                continue
-            if low[j] <= low[k] <= high[j]:
-                clear = False
-            if high[j] < low[k]:
-                gap = min(gap, low[k] - high[j])
-        if clear and gap < math.inf:
-            certain = max(certain, gap)
-    return certain
+        others = np.arange(n) != k
+        clear = not np.any((low[others] <= low[k]) & (low[k] <= high[others]))
+        gaps = low[k] - high[others][high[others] < low[k]]
+        if clear and len(gaps):
+            certain = max(certain, float(gaps.min()))
+    return upper, certain
 
 
 def _proxy(family: Family) -> float | None:
@@ -90,7 +75,7 @@ def check_line(families: ArmFamilies, n_clusters: int) -> None:
             )
 
 
-def view_bounds(view: View, delta: float) -> tuple[NDArray[np.float64], float]:
+def view_bounds(view: View, delta: float) -> tuple[Array, float]:
     """`gap_bounds` at the samples so far: an upper bound for each arm, shape (M,), and the lower bound.
 
     The radius after ``s`` samples is ``sqrt(2 v log(4 M s^2 / delta) / s)``, ``v`` the variance proxy: each interval misses its mean with
@@ -100,5 +85,4 @@ def view_bounds(view: View, delta: float) -> tuple[NDArray[np.float64], float]:
     proxies = np.array([_proxy(family) for family in view.families.families], dtype=np.float64)
     radius = np.sqrt(2.0 * proxies * np.log(4.0 * view.n_arms * s**2 / delta) / s)
     mean = view.estimates[:, 0]
-    upper = np.empty(view.n_arms)
-    return upper, float(gap_bounds(mean - radius, mean + radius, upper))
+    return gap_bounds(mean - radius, mean + radius)

@@ -8,34 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from linkarms._jit import Array, kernel
+from linkarms import _core
 from linkarms._validate import check_number
-from linkarms.alternatives._search import psi_addresses
-from linkarms.families._model import Model
 from linkarms.sampling._base import SamplingRule, View
-from linkarms.sampling._optimum import all_distances, cheapest
 
 __all__ = ["LMA"]
-
-
-@kernel
-def _ascend(
-    model: Model, theta: Array, labels: Array, n_clusters: int, eta: float, logs: Array, calls: Array
-) -> None:
-    """One step: ``log w <- log w + eta g``, ``g`` the gradient of psi at ``w``; the largest of ``logs`` is set to zero."""
-    n = theta.shape[0]
-    w = np.exp(logs)
-    w /= w.sum()
-    lam, kl = np.empty_like(theta), np.empty(n)
-    found = np.empty(4, dtype=np.int64)
-    cheapest(model, theta, labels, n_clusters, w, all_distances(theta), lam, kl, found, calls)
-    largest = -np.inf
-    for m in range(n):
-        if np.isfinite(kl[m]):
-            logs[m] += eta * kl[m]
-        largest = max(largest, logs[m])
-    for m in range(n):
-        logs[m] = max(logs[m] - largest, -600.0)  # exp of it is still a number
 
 
 class LMA(SamplingRule):
@@ -86,20 +63,19 @@ class LMA(SamplingRule):
             self._logs, self._sum = np.zeros(n), np.full(n, (view.t - 1) / n)
             self._t = view.t - 1
         eta = self._step * math.sqrt(math.log(n) / view.t)
-        _ascend(
-            view.families.model,
-            np.array(view.estimates),
-            np.array(view.labels),
-            view.n_clusters,
-            eta,
-            self._logs,
-            psi_addresses(view.families.model),
-        )
-        view.families.raise_pending()
+        self._ascend(view, eta)
         w = np.exp(self._logs)
         even = 1.0 / (4.0 * math.sqrt(view.t))
         self._sum += (view.t - self._t) * ((1.0 - even) * w / w.sum() + even / n)
         self._t = view.t
+
+    def _ascend(self, view: View, eta: float) -> None:
+        """Take one step: ``log w <- log w + eta g``, ``g`` the gradient of psi at ``w``; the largest of the logs is set to zero."""
+        w = np.exp(self._logs)
+        w /= w.sum()
+        kl = _core.psi(view.families.model, w, np.array(view.estimates), np.array(view.labels)).kl
+        self._logs += eta * np.where(np.isfinite(kl), kl, 0.0)
+        self._logs = np.maximum(self._logs - self._logs.max(), -600.0)  # exp of it is still a number
 
     def fresh(self) -> LMA:
         """A copy."""

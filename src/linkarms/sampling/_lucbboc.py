@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from linkarms.sampling import _kernels
+from linkarms import _core
 from linkarms.sampling._rules import Compiled
 
 if TYPE_CHECKING:
@@ -33,13 +33,12 @@ class LUCBBOC(Compiled):
     """
 
     name = "lucbboc"
-    code = _kernels.LUCBBOC
     uses_delta = True
     baseline = True
 
-    def number(self, delta: float) -> float:
-        """``log(1/delta)``."""
-        return -math.log(delta)
+    def native(self, delta: float) -> _core.SamplingRule:
+        """Return the rule with the level ``log(1/delta)`` of its radii."""
+        return _core.Lucbboc(level=-math.log(delta))
 
     def own_stopping(self) -> StoppingRule:
         """`linkarms.stopping.BOC`."""

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms import _core
 from linkarms._validate import check_number
-from linkarms.sampling import _kernels
 from linkarms.sampling._base import SamplingRule, View
 
 __all__ = ["EBC", "EBCH", "Compiled", "RoundRobin"]
 
 
 class Compiled(SamplingRule):
-    """A rule whose choice is made by `linkarms.sampling._kernels.choose_kernel`."""
+    """A rule that the native core runs."""
 
     def choose(self, view: View) -> int:
-        """Compiled rules are asked inside the engine's kernels."""
-        raise TypeError(f"{self.name} chooses inside the engine; it is not called from Python")
+        """Refuse: such a rule is asked inside the core."""
+        raise TypeError(f"{self.name} chooses inside the native core; it is not called from Python")
 
 
 class EBC(Compiled):
@@ -32,15 +32,18 @@ class EBC(Compiled):
     """
 
     name = "ebc"
-    code = _kernels.EBC
 
     def __init__(self, step: float = 1.0) -> None:
         self._step = check_number("step", step, 0.0)
 
     @property
     def step(self) -> float:
-        """``c``."""
+        """Return ``c``."""
         return self._step
+
+    def native(self, delta: float) -> _core.SamplingRule:
+        """Return EBC with its step."""
+        return _core.Ebc(step=self._step)
 
     def initial_weights(self, n_arms: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Drawn uniformly from the simplex, as in the paper."""
@@ -56,11 +59,17 @@ class EBCH(Compiled):
     """EBC-H: pull the arm that moves most in the nearest alternative, ``argmax KL_m`` at ``lambda*(N/t)``."""
 
     name = "ebc-h"
-    code = _kernels.EBC_H
+
+    def native(self, delta: float) -> _core.SamplingRule:
+        """Return EBC-H."""
+        return _core.EbcH()
 
 
 class RoundRobin(Compiled):
     """One arm after the other."""
 
     name = "round-robin"
-    code = _kernels.ROUND_ROBIN
+
+    def native(self, delta: float) -> _core.SamplingRule:
+        """Return round robin."""
+        return _core.RoundRobin()

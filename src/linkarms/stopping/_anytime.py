@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms import _core
 from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies
 from linkarms.sampling import View
-from linkarms.stopping import _kernels
 from linkarms.stopping._base import StoppingRule
-from linkarms.stopping._tables import PRIOR, UNIVERSAL, evidence_kind
 
 __all__ = ["Anytime"]
 
@@ -41,7 +40,6 @@ class Anytime(StoppingRule):
     """
 
     name = "anytime"
-    code = _kernels.ANYTIME
     #: What the arms' prices are divided by: 1, but for a rule that `weaken` has made.
     discount: float = 1.0
 
@@ -61,9 +59,14 @@ class Anytime(StoppingRule):
             raise InvalidInput(f"c={c!r} is out of range; give one number, or several, above 0")
 
     def grid(self, families: ArmFamilies) -> NDArray[np.float64]:
-        """The values of ``c``; a single one where no arm's evidence has a ``c``."""
-        kinds = {int(evidence_kind(families.model, m)) for m in range(len(families.families))}
-        return self._grid if kinds - {PRIOR, UNIVERSAL} else self._grid[:1]
+        """Return the values of ``c``; a single one where no arm's evidence has a ``c``."""
+        return self._grid if _core.evidence_has_scale(families.model) else self._grid[:1]
+
+    def native(self, families: ArmFamilies) -> _core.StoppingRule:
+        """Return the rule with its grid and the price of its union bound."""
+        return _core.AnytimeStop(
+            grid=self.grid(families).tolist(), base=self.base(families), discount=self.discount
+        )
 
     def base(self, families: ArmFamilies) -> float:
         """The threshold without ``log(1/delta)``: ``log n + log J``."""

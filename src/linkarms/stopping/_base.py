@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms import _core
 from linkarms.families import ArmFamilies
 from linkarms.sampling import View
-from linkarms.stopping import _kernels
 
 __all__ = ["StoppingRule"]
 
@@ -36,7 +36,6 @@ class StoppingRule(ABC):
     """
 
     name: ClassVar[str]
-    code: int = _kernels.USER
     #: There to be compared with: `plan` leaves it out unless it is asked for.
     baseline: ClassVar[bool] = False
     #: Stop also where the estimates have equal edges at the cut.
@@ -50,8 +49,12 @@ class StoppingRule(ABC):
     def threshold(self, view: View, delta: float) -> float:
         """The level that the statistic has to reach."""
 
+    def native(self, families: ArmFamilies) -> _core.StoppingRule | None:
+        """Return the rule as the native core runs it; None for a rule that is asked in Python."""
+        return None
+
     def level(self, delta: float) -> float:
-        """What delta adds to a compiled rule's threshold."""
+        """Return what delta adds to the threshold of a rule that the core runs."""
         return -math.log(delta)
 
     def promise(self, delta: float) -> str:

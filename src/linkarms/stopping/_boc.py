@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 
+from linkarms import _core
 from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies, Gaussian
 from linkarms.sampling import View
-from linkarms.sampling._boc_kernels import boc_penalty
-from linkarms.stopping import _kernels
 from linkarms.stopping._base import StoppingRule
 
 __all__ = ["BOC"]
@@ -29,8 +28,11 @@ class BOC(StoppingRule):
     """
 
     name = "boc"
-    code = _kernels.BOC
     baseline = True
+
+    def native(self, families: ArmFamilies) -> _core.StoppingRule:
+        """Return the rule."""
+        return _core.BocStop()
 
     def level(self, delta: float) -> float:
         """``2 log(1/delta)``."""
@@ -39,7 +41,7 @@ class BOC(StoppingRule):
     def threshold(self, view: View, delta: float) -> float:
         """``2 [log(1/delta) + (d/2) sum_m log(N_m + 1)]``."""
         d = view.estimates.shape[1]
-        return math.fsum(boc_penalty(int(n), d) for n in view.counts) + self.level(delta)
+        return math.fsum(d * math.log(n + 1.0) for n in view.counts.tolist()) + self.level(delta)
 
     def check(self, families: ArmFamilies) -> None:
         """Gaussian arms only, of any known covariance: whitening them leaves Z as it is."""

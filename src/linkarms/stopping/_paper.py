@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkarms import _core
 from linkarms._validate import check_number
 from linkarms.alternatives._exact import solve_psi_exact
 from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies, Categorical, Family, Product
-from linkarms.families._vector import arm_shift_kl
 from linkarms.sampling import View
-from linkarms.stopping import _kernels
 from linkarms.stopping._base import StoppingRule
 
 __all__ = ["Paper"]
@@ -43,7 +42,6 @@ class Paper(StoppingRule):
     """
 
     name = "paper"
-    code = _kernels.PAPER
 
     def __init__(self, theta: ArrayLike, epsilon: float = 0.01, exact: bool = False) -> None:
         try:
@@ -64,8 +62,6 @@ class Paper(StoppingRule):
         if not isinstance(exact, bool):
             raise InvalidInput(f"exact={exact!r} is neither True nor False; give one of them")
         self.exact = exact
-        if exact:
-            self.code = _kernels.USER  # asked in Python
 
     def box(self, n_features: int) -> NDArray[np.float64]:
         """Theta, shape (d, 2)."""
@@ -76,6 +72,14 @@ class Paper(StoppingRule):
                 f"theta has {len(self._theta)} intervals for {n_features} features; give one for each"
             )
         return self._theta.copy()
+
+    def native(self, families: ArmFamilies) -> _core.StoppingRule | None:
+        """Return the rule with epsilon and the volume of Theta; with `exact` it is asked in Python."""
+        return (
+            None
+            if self.exact
+            else _core.PaperStop(epsilon=self.epsilon, log_volume=self.log_volume(families))
+        )
 
     def log_volume(self, families: ArmFamilies) -> float:
         """``log |Theta|``, of the free parameters."""
@@ -104,23 +108,17 @@ class Paper(StoppingRule):
 
     def threshold(self, view: View, delta: float) -> float:
         """``beta(delta, t)``."""
-        volume = self.log_volume(view.families)
+        model, volume = view.families.model, self.log_volume(view.families)
         parts = [
-            _kernels.paper_penalty(
-                view.families.model, m, np.array(view.estimates[m]), int(n), self.epsilon, volume
-            )
+            _core.paper_penalty(model, m, np.array(view.estimates[m]), int(n), self.epsilon, volume)
             for m, n in enumerate(view.counts)
         ]
-        view.families.raise_pending()
         return math.fsum(parts) - math.log(delta)
 
     def eta(self, view: View, epsilon: float) -> float:
         """``eta(epsilon)`` at the estimates, weighted by the pulls: what the threshold grows by with each sample."""
-        shifts = [
-            arm_shift_kl(view.families.model, m, np.array(view.estimates[m]), epsilon)
-            for m in range(view.n_arms)
-        ]
-        view.families.raise_pending()
+        model = view.families.model
+        shifts = [model.shift_kl(m, np.array(view.estimates[m]), epsilon) for m in range(view.n_arms)]
         return float(np.dot(view.counts, shifts)) / view.t
 
     def diagnose(self, view: View) -> str | None:

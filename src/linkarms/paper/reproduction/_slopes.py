@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms.bound import lower_bound
-from linkarms.families._vector import arm_shift_kl
 from linkarms.paper.published import Slope, slopes
 from linkarms.paper.reproduction._deviation import Deviation, Limit, compare
 from linkarms.paper.reproduction._runs import CurveRun, CurveSettings
@@ -87,9 +86,8 @@ def theorem3(settings: CurveSettings, t_star: tuple[float, float]) -> tuple[floa
     if stop is None:
         raise ValueError("only the paper's stop has an epsilon")
     ends = stop.box(problem.n_features)[:, 0]
-    eta = max(
-        float(arm_shift_kl(problem.arm_families.model, m, ends, stop.epsilon)) for m in range(problem.n_arms)
-    )
+    model = problem.arm_families.model
+    eta = max(model.shift_kl(m, np.ascontiguousarray(ends), stop.epsilon) for m in range(problem.n_arms))
     low, high = (1.0 / t - eta for t in t_star)
     return (1.0 / low if low > 0 else np.inf), (1.0 / high if high > 0 else np.inf)
 
