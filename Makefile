@@ -56,8 +56,8 @@ wheel: $(VENV)/.build  ## a wheel in dist/, with the lowest manylinux tag that i
 evidence: $(VENV)/.test  ## the long proofs: seeded, resumable; results under evidence/
 	$(BIN)/python -m evidence
 
-bench: $(VENV)/.test  ## times beside yardsticks; the figures go to benchmarks/results.json
-	$(BIN)/linkarms bench --out benchmarks/results.json
+bench: $(VENV)/.test  ## times beside yardsticks; writes benchmarks/results.json and docs/benchmarks.md
+	$(BIN)/python -m benchmarks
 
 clean:
 	rm -rf $(VENV) build dist

@@ -1,1 +1,1 @@
-"""Figures kept from runs of ``linkarms bench``, and how they get into the docs."""
+"""Benchmarks: how fast a step is beside yardsticks, and the figures that the docs show; see benchmarks/README.md."""

@@ -1,7 +1,7 @@
 """A step under the anytime rule beside one under the paper's: ``python -m benchmarks.anytime``.
 
-Whole trials of EBC-H inside the kernels, at delta = 1e-4 for the anytime rule; under the paper's rule as many samples. The two take
-turns, and the ratio of each turn counts. Times are the thread's own. The table goes into docs/benchmarks.md.
+Whole trials of EBC-H inside the core, at delta = 1e-4 for the anytime rule; under the paper's rule as many samples. The two take
+turns, and the ratio of each turn counts. Times are the thread's own. The table is in docs/anytime.md.
 """
 
 import json
@@ -17,7 +17,7 @@ ROUNDS, TRIALS = 9, 12
 #: instance -> (problem, Theta, epsilon)
 INSTANCES = {
     "Synthetic 1 (M = 6, d = 2)": (la.problems.synthetic1(), (-5, 5), 0.01),
-    # as they are, these two stop after a few samples of each arm, and what a run costs before its first sample would hide the rest
+    # as they are, these two stop after a few samples per arm, and the start of a run would hide the rest
     "M = 4, d = 5, means times 0.1": (
         la.Problem(0.1 * la.problems.scaling(4).parameters, 2),
         (-100, 100),
@@ -40,7 +40,7 @@ INSTANCES = {
 
 
 def microseconds(problem, stop, seed, max_samples):
-    """Microseconds a sample, and the mean number of samples."""
+    """Return microseconds per sample, and the mean number of samples."""
     found = la.simulate(
         problem,
         ["ebc-h"],
@@ -56,7 +56,7 @@ def microseconds(problem, stop, seed, max_samples):
 
 
 def measure():
-    """One row an instance: medians of both, and of the ratio of each round with its quartiles."""
+    """Return one row per instance: medians of both, and of the ratio of each round with its quartiles."""
     rows = []
     for name, (problem, theta, epsilon) in INSTANCES.items():
         paper, anytime, ratio = [], [], []
@@ -81,7 +81,7 @@ def measure():
 
 
 def table(rows):
-    """The rows as Markdown."""
+    """Return the rows as Markdown."""
     lines = ["| instance | paper, us | anytime, us | ratio (quartiles) |", "|---|---|---|---|"]
     for r in rows:
         low, high = r["quartiles"]

@@ -17,7 +17,7 @@ NEVER = la.stopping.Paper(theta=(-1000, 1000), epsilon=100.0)  # its threshold r
 
 
 def atboc_beside_slsqp(n_arms, rounds, every, seed=0):
-    """Mean microseconds of the processor a round: our step, the optimum in it, SLSQP from equal and from the last weights.
+    """Return mean microseconds of the processor per round: our step, the optimum in it, SLSQP from equal and from the last weights.
 
     A step is everything that happens for one sample; the optimum in it is what it takes longer than EBC-H's. SLSQP solves the problem
     of every ``every``-th round, at the same estimates. The last number is the largest relative lead of its optimum over the value of
@@ -31,13 +31,13 @@ def atboc_beside_slsqp(n_arms, rounds, every, seed=0):
     last = np.full(n_arms, 1.0 / n_arms)
 
     def clocked(start):
-        begin = time.thread_time()  # of the processor: the same whoever else uses the machine
+        begin = time.thread_time()  # of the processor: other programs disturb it little
         result = slsqp_optimum(theta, labels, start)
         return result, 1e6 * (time.thread_time() - begin)
 
     for t in range(rounds):
         m = engine.choose()
-        theta, labels = engine.state.theta.copy(), engine.state.labels
+        theta, labels = engine.core.estimates.copy(), engine.core.labels
         if t > 2 * n_arms and t % every == 0 and np.bincount(labels).max() <= 2:
             _, one = clocked(np.full(n_arms, 1.0 / n_arms))
             (last, value), two = clocked(last)
@@ -56,7 +56,7 @@ def atboc_beside_slsqp(n_arms, rounds, every, seed=0):
 
 
 def run_times(n_arms, trials, samples):
-    """Microseconds a sample of each rule, all on the paper's run-time problem."""
+    """Return microseconds per sample of each rule, all on the paper's run-time problem."""
     problem = la.problems.scaling(n_arms=n_arms)
     found = {}
     for rule in RULES:
@@ -71,7 +71,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
     rounds, every = (400, 40) if quick else (2000, 100)
-    print(f"ATBOC, microseconds of the processor a round (mean of {rounds}; SLSQP: of every {every}th)")
+    print(f"ATBOC, microseconds of the processor per round (mean of {rounds}; SLSQP: of every {every}th)")
     heads = ("step", "optimum", "SLSQP", "warm", "SLSQP/step", "warm/step", "SLSQP/optimum")
     print(f"{'arms':>5}" + "".join(f"{head:>15}" for head in heads) + "  lead")
     for n in SIZES:

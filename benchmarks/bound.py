@@ -15,7 +15,7 @@ ROUNDS = 9
 
 
 def measure(problem):
-    """Seconds of each round after a first one that compiles, and the bracket."""
+    """Return the seconds of each round after a first one, and the bracket."""
     seconds = []
     for _ in range(ROUNDS + 1):
         start = time.perf_counter()
@@ -25,7 +25,7 @@ def measure(problem):
 
 
 def main():
-    """Print a line for each problem."""
+    """Print one line per problem."""
     for name, make in PROBLEMS.items():
         seconds, bound = measure(make())
         print(

@@ -1,22 +1,31 @@
-"""Put the kept figures into docs/benchmarks.md: ``python -m benchmarks.page [RESULTS.json]``."""
+"""Put the kept figures into docs/benchmarks.md: ``python -m benchmarks.page``."""
 
-import argparse
+from __future__ import annotations
+
 import json
-import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from linkarms.bench import tables
+from benchmarks.beside.tables import tables as beside_tables
+from benchmarks.tables import Table, tables
 
 HERE = Path(__file__).parent
-RESULTS = HERE / "results.json"
+RESULTS, BESIDE = HERE / "results.json", HERE / "beside.json"
 PAGE = HERE.parent / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
+BESIDE_BEGIN, BESIDE_END = "<!-- beside:begin -->", "<!-- beside:end -->"
 
 
-def markdown(report):
-    """The tables of a report."""
+def markdown(report: dict[str, Any]) -> str:
+    """Return the tables of a report."""
+    return in_markdown(tables(report))
+
+
+def in_markdown(content: Iterable[Table]) -> str:
+    """Return tables, each with its title and the remark below it."""
     parts = []
-    for table in tables(report):
+    for table in content:
         lines = [f"**{table.title}**", "", _line(table.columns), _line("---" for _ in table.columns)]
         lines += [_line(row) for row in table.rows]
         parts.append("\n".join(lines))
@@ -25,27 +34,28 @@ def markdown(report):
     return "\n\n".join(parts)
 
 
-def fill(page, report):
-    """The page with the report's tables between its two marks."""
-    if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(BEGIN) > page.index(END):
-        raise ValueError(f"the page needs one {BEGIN} and, after it, one {END}")
-    before, after = page[: page.index(BEGIN)], page[page.index(END) :]
-    return f"{before}{BEGIN}\n\n{markdown(report)}\n\n{after}"
+def fill(page: str, text: str, begin: str = BEGIN, end: str = END) -> str:
+    """Return the page with the text between its two marks."""
+    if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
+        raise ValueError(f"the page needs one {begin} and, after it, one {end}")
+    before, after = page[: page.index(begin)], page[page.index(end) :]
+    return f"{before}{begin}\n\n{text}\n\n{after}"
 
 
-def _line(cells):
+def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def main(arguments=None):
+def filled(page: str) -> str:
+    """Return the page with the tables of both kept reports."""
+    report, beside = (json.loads(path.read_text(encoding="utf-8")) for path in (RESULTS, BESIDE))
+    page = fill(page, markdown(report))
+    return fill(page, in_markdown(beside_tables(beside)), BESIDE_BEGIN, BESIDE_END)
+
+
+def main() -> None:
     """Fill the page in place."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("results", nargs="?", type=Path, default=RESULTS)
-    path = parser.parse_args(arguments).results
-    if not path.is_file():
-        sys.exit(f"there is no {path}; make it with: linkarms bench --out {path}")
-    report = json.loads(path.read_text(encoding="utf-8"))
-    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), report), encoding="utf-8")
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 import pytest
+from benchmarks.paper import as_dict
+from benchmarks.paper import published as milliseconds
 from evidence import extract_published
 
-from linkarms.bench._published import as_dict
-from linkarms.bench._published import published as milliseconds
 from linkarms.errors import InvalidInput
 from linkarms.paper import published
 
@@ -72,7 +72,7 @@ def test_slopes_agree_with_the_coordinates():
     }
 
 
-def test_run_times_are_read_by_the_bench():
+def test_run_times_are_read_by_the_benchmarks():
     assert milliseconds("ebc-h", 4) == 0.44
     assert milliseconds("atboc", 20) == 1133
     assert milliseconds("ebc", 5) is None

@@ -17,4 +17,5 @@ NB_MODULE(_core, m) {
   linkarms::bindings::bind_psi(m, testing);
   linkarms::bindings::bind_engine(m, testing);
   linkarms::bindings::bind_exact(m, testing);
+  linkarms::bindings::bind_plain_loop(testing);
 }

@@ -1,4 +1,5 @@
-// The parts of linkarms._core, one function per topic. Bindings convert and handle the GIL; they compute nothing.
+// The parts of linkarms._core, one function per topic. Bindings convert and handle the GIL; they compute
+// nothing.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,5 +13,6 @@ void bind_pairs(nanobind::module_& m, nanobind::module_& testing);
 void bind_psi(nanobind::module_& m, nanobind::module_& testing);
 void bind_engine(nanobind::module_& m, nanobind::module_& testing);
 void bind_exact(nanobind::module_& m, nanobind::module_& testing);
+void bind_plain_loop(nanobind::module_& testing);
 
 }  // namespace linkarms::bindings

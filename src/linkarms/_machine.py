@@ -19,7 +19,7 @@ def machine() -> dict[str, Any]:
         "load_average": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "system": platform.system(),
         "python": platform.python_version(),
-        **{name: version(name) for name in ("numba", "numpy", "scipy", "linkarms")},
+        **{name: version(name) for name in ("numpy", "scipy", "linkarms")},
     }
 
 

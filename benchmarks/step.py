@@ -2,44 +2,35 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms.bench import _settings
-from linkarms.bench._clock import interleave, ratio, spread
-from linkarms.bench._loop import LoopStep
-from linkarms.bench._numpy import PlainNumpyStep
-from linkarms.bench._numpy_kept import NumpyStep
-from linkarms.bench._ours import Ours
-from linkarms.bench._published import published
-from linkarms.bench._record import Trajectory, Yardstick, check, check_evidence, record
-from linkarms.bench._settings import Setting
+from benchmarks import settings
+from benchmarks.clock import interleave, nanoseconds, ratio, spread
+from benchmarks.ours import Ours
+from benchmarks.paper import published
+from benchmarks.settings import Setting
+from benchmarks.yardsticks import YARDSTICKS
+from benchmarks.yardsticks.record import Trajectory, check, check_evidence, record
 from linkarms.errors import LinkarmsError
 
-__all__ = ["CHECKED", "RULES", "YARDSTICKS", "measure_step"]
+__all__ = ["CHECKED", "RULES", "measure_step"]
 
 RULES = ("ebc-h", "ebc")
-#: (a), (a') and (b), by the names that their figures have in a report.
-YARDSTICKS: dict[str, Callable[[Setting, str, Any], Yardstick]] = {
-    "plain_numpy": PlainNumpyStep,
-    "numpy": NumpyStep,
-    "loop": LoopStep,
-}
-#: Samples of each arm, on average, before anything is checked or timed.
+#: Samples per arm, on average, before anything is checked or timed.
 WARM_UP = 50
 #: Steps along which a yardstick has to agree with the engine before it is timed.
 CHECKED = 200
-#: Rounds and steps a round; --quick and not.
+#: Rounds, and steps per round; --quick and not.
 _SIZE = {True: (7, 2000), False: (15, 4000)}
 _ARMS = {True: (4, 20), False: (4, 8, 14, 20)}
 
 
 def measure_step(quick: bool, seed: int, say: Callable[[float, str], None]) -> dict[str, Any]:
-    """Microseconds a step, rule by rule and problem by problem.
+    """Return microseconds per step, rule by rule and problem by problem.
 
     Parameters
     ----------
@@ -53,40 +44,39 @@ def measure_step(quick: bool, seed: int, say: Callable[[float, str], None]) -> d
     Returns
     -------
     dict
-        ``rows``, one for each problem and rule, and how they were measured.
+        ``rows``, one per problem and rule, and how they were measured.
     """
     rounds, steps = _SIZE[quick]
-    jobs = [(_settings.scaling(m), True) for m in _ARMS[quick]] + [(_settings.exponential(), False)]
+    jobs = [(settings.scaling(m), True) for m in _ARMS[quick]] + [(settings.exponential(), False)]
     rows: list[dict[str, Any]] = []
     for i, (setting, yardsticks) in enumerate(jobs):
-        say(i / len(jobs), f"a step on {setting.name}")
+        say(i / len(jobs), f"step: {setting.name}")
         rows += _one_problem(setting, yardsticks, rounds, steps, seed)
     return {
-        "warm_up_samples_of_each_arm": WARM_UP,
+        "warm_up_samples_per_arm": WARM_UP,
         "rounds": rounds,
-        "steps_a_round": steps,
+        "steps_per_round": steps,
         "checked_steps": CHECKED,
         "rows": rows,
     }
 
 
 class _Timed:
-    """A yardstick on its way through the engine's trajectory, a round at a time."""
+    """A yardstick that follows the engine's trajectory, round by round."""
 
     def __init__(self, name: str, track: Trajectory, steps: int) -> None:
         self.name, self.track, self.steps, self.at = name, track, steps, CHECKED
         self.yardstick = YARDSTICKS[name](track.setting, track.rule, track.start)
         check(name, self.yardstick, track, CHECKED)
-        self.evidence, self.chosen = np.empty(steps), np.empty(steps, dtype=np.int64)
 
     def advance(self) -> float:
-        """One round; nanoseconds a step."""
+        """Run one round; return nanoseconds per step."""
         part = slice(self.at, self.at + self.steps)
         arms, statistics = self.track.arms[part], self.track.statistics[part]
-        start = time.perf_counter_ns()
-        self.yardstick.run(arms, statistics, self.evidence, self.chosen)
-        elapsed = time.perf_counter_ns() - start
-        check_evidence(self.name, self.evidence, self.track.evidence[part])
+        start = nanoseconds()
+        evidence, _ = self.yardstick.run(arms, statistics)
+        elapsed = nanoseconds() - start
+        check_evidence(self.name, evidence, self.track.evidence[part])
         self.at += self.steps
         return elapsed / self.steps
 
@@ -94,7 +84,7 @@ class _Timed:
 def _one_problem(
     setting: Setting, yardsticks: bool, rounds: int, steps: int, seed: int
 ) -> list[dict[str, Any]]:
-    """All rules and yardsticks on one problem, in turn: one row for each rule."""
+    """Time all rules and yardsticks on one problem, in turn; return one row per rule."""
     warm_up = WARM_UP * setting.problem.n_arms
     ours: dict[str, Ours] = {}
     tracks: dict[str, Trajectory] = {}
@@ -105,7 +95,7 @@ def _one_problem(
         contenders[rule] = lambda mine=mine: mine.advance(steps)  # type: ignore[misc]
         if yardsticks:
             tracks[rule] = record(setting, rule, warm_up, CHECKED + rounds * steps, seed)
-            for name in YARDSTICKS:
+            for name in (name for name, kind in YARDSTICKS.items() if rule in kind.rules):
                 contenders[f"{name} {rule}"] = _Timed(name, tracks[rule], steps).advance
     before = {rule: ours[rule].costs_evaluated for rule in RULES}
     times = interleave(contenders, rounds)
@@ -116,7 +106,7 @@ def _one_problem(
 
 def _same_trajectory(mine: Ours, track: Trajectory) -> None:
     counts = track.start.counts + np.bincount(track.arms, minlength=len(track.start.counts))
-    if not np.array_equal(mine.engine.state.counts, counts):
+    if not np.array_equal(mine.counts, counts):
         raise LinkarmsError(
             f"the engine pulled other arms under the clock than before, on {track.setting.name} with {track.rule}: "
             "the times cannot be compared; report this"
@@ -144,7 +134,7 @@ def _row(
         **{f"{name}_microseconds": None if x is None else spread(x / 1e3) for name, x in others.items()},
         **{f"{name}_over_linkarms": None if x is None else ratio(x, own) for name, x in others.items()},
         "over_ebc_h": ratio(own, times["ebc-h"]),
-        "costs_a_step": (mine.costs_evaluated - before) / steps,
+        "costs_per_step": (mine.costs_evaluated - before) / steps,
         "state_bytes": mine.state_bytes,
         "paper_milliseconds": published(rule, problem.n_arms) if setting.name.startswith("scaling") else None,
     }

@@ -1,19 +1,19 @@
-"""Yardstick (a'): the step of (a) with partition, index and scratch arrays kept while the partition stands."""
+"""Yardstick (a'): the step of (a) with partition, index and scratch arrays kept while the partition stays the same."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from linkarms.bench._numpy import PlainNumpyStep
-from linkarms.bench._pairs import Pairs, partition
-from linkarms.bench._record import Start
-from linkarms.bench._settings import Setting
+from benchmarks.settings import Setting
+from benchmarks.yardsticks.numpy_step import PlainNumpyStep
+from benchmarks.yardsticks.pairs import Pairs, partition
+from benchmarks.yardsticks.record import Start
 
 __all__ = ["NumpyStep"]
 
 
 class NumpyStep(PlainNumpyStep):
-    """`PlainNumpyStep` that looks whether the partition stands before it finds another."""
+    """A `PlainNumpyStep` that checks whether the partition is still valid before it finds another."""
 
     def __init__(self, setting: Setting, rule: str, start: Start) -> None:
         super().__init__(setting, rule, start)
@@ -21,7 +21,7 @@ class NumpyStep(PlainNumpyStep):
         self.pairs = Pairs(self.labels)
 
     def _find_partition(self) -> None:
-        """It stands while every intra pair is shorter than every inter pair; else single linkage decides."""
+        """Keep it while every intra pair is shorter than every inter pair; otherwise single linkage decides."""
         self._lengths()
         intra, inter = self.pairs.intra_length, self.pairs.inter_length
         # argmax and a look-up: a third of the time of max()

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from linkarms.bench import _settings
-from linkarms.bench._clock import interleave, ratio, spread
-from linkarms.bench._row import Rows
-from linkarms.bench._settings import Setting
-from linkarms.bench._stretch import END, RULE, START, NewRuns, OneRun, Stretch, warm_up
+from benchmarks import settings
+from benchmarks.clock import interleave, ratio, spread
+from benchmarks.settings import Setting
+from benchmarks.stretch import END, RULE, START, NewRuns, OneRun, Stretch, warm_up
+from benchmarks.yardsticks.rows import Rows
 
 __all__ = ["KINDS", "measure_growth"]
 
 KINDS = ("well", "badly")
 #: Sizes that are timed in turn; then those that are timed alone, because they need the memory.
-_ARMS = {True: ((10, 100, 1000),), False: ((10, 20, 50, 100, 200, 500, 1000, 2000), (5000,))}
-#: Up to so many arms, every round has new runs.
+_ARMS = {True: ((100, 1000),), False: ((100, 200, 500, 1000, 2000), (5000,))}
+#: Up to this many arms, every round has new runs.
 _NEW_RUNS = 1000
 _ROUNDS = {True: 7, False: 11}
-#: Seconds that a round should take at least, and after which a run is left where it is.
+#: Seconds that a round should take at least, and after which a run ends early.
 _ROUND, _LONGEST = {True: 0.02, False: 0.1}, {True: 2.0, False: 20.0}
 _MOST_ROWS, _PROBE = 100_000, 20
 #: Seconds after which the warm-up of one size is given up, and with it all larger sizes.
@@ -27,7 +27,7 @@ _PATIENCE = {True: 5.0, False: 300.0}
 
 
 def measure_growth(quick: bool, seed: int, say: Callable[[float, str], None]) -> dict[str, Any]:
-    """Microseconds a step of EBC-H for each size and kind, beside yardstick (c).
+    """Return microseconds per step of EBC-H for each size and kind, beside yardstick (c).
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def measure_growth(quick: bool, seed: int, say: Callable[[float, str], None]) ->
     Returns
     -------
     dict
-        ``rows``, one for each kind and size (``given_up`` where it was too slow), and how they were measured.
+        ``rows``, one per kind and size (``given_up`` where it was too slow), and how they were measured.
     """
     rows: list[dict[str, Any]] = []
     jobs = [(kind, sizes) for kind in KINDS for sizes in _ARMS[quick]]
@@ -50,7 +50,7 @@ def measure_growth(quick: bool, seed: int, say: Callable[[float, str], None]) ->
         found: list[_Size] = []
         for j, n_arms in enumerate(sizes):
             say((i + j / (2 * len(sizes))) / len(jobs), f"growth: {kind} separated, {n_arms} arms")
-            setting = _settings.clusters(n_arms, kind, seed)
+            setting = settings.clusters(n_arms, kind, seed)
             size = None if kind in slow else _prepare(kind, setting, quick, seed)
             if size is None:
                 slow.add(kind)
@@ -62,8 +62,8 @@ def measure_growth(quick: bool, seed: int, say: Callable[[float, str], None]) ->
     rows.sort(key=lambda row: (KINDS.index(row["kind"]), row["arms"]))
     return {
         "rule": RULE,
-        "warm_up_samples_of_each_arm": START,
-        "end_samples_of_each_arm": END,
+        "warm_up_samples_per_arm": START,
+        "end_samples_per_arm": END,
         "rounds": _ROUNDS[quick],
         "patience_seconds": _PATIENCE[quick],
         "longest_seconds": _LONGEST[quick],
@@ -79,16 +79,16 @@ class _Size:
         self.n_rows = min(max(int(1e9 * seconds / row.advance(_PROBE)), 1), _MOST_ROWS)
 
     def advance_rows(self) -> float:
-        """A round of rows of distances."""
+        """Run a round of rows of distances."""
         return self.row.advance(self.n_rows)
 
 
 def _prepare(kind: str, setting: Setting, quick: bool, seed: int) -> _Size | None:
-    """Warm up; None if that takes too long."""
+    """Warm up; return None if that takes too long."""
     first = warm_up(setting, seed, _PATIENCE[quick])
     if first is None:
         return None
-    row = Rows(first.engine.state.theta, seed)
+    row = Rows(first.engine.core.estimates, seed)
     stretch: Stretch
     if setting.problem.n_arms <= _NEW_RUNS:
         stretch = NewRuns(setting, first, _LONGEST[quick], seed, _ROUND[quick])

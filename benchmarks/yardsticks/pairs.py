@@ -1,6 +1,6 @@
 """Which pairs there are: index and scratch arrays of the NumPy yardsticks.
 
-Yardstick (a) makes them anew for every sample, (a') only when the partition changes.
+Yardstick (a) builds them for every sample, (a') only when the partition changes.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Ints = NDArray[np.intp]
 
 @cache
 def _upper(n: int) -> tuple[Ints, Ints]:
-    """Rows and columns above the diagonal; kept, because they depend on M alone and take 15 us."""
+    """Return rows and columns above the diagonal; kept, because they depend on M alone and take 15 us."""
     first, second = np.triu_indices(n, 1)
     return first, second
 
 
 def partition(squares: NDArray[np.float64], n_clusters: int) -> Ints:
-    """Labels of single linkage from squared distances, shape (M, M).
+    """Return labels of single linkage from squared distances, shape (M, M).
 
     SciPy's `linkage` (30 us at M = 20) and its first M - K merges; `fcluster` on top of it takes 120 us more, `minimum_spanning_tree`
     500 us, Prim's algorithm in NumPy 110 us.
@@ -62,7 +62,7 @@ class Pairs:
     twos : ndarray
         Rows of the clusters of two.
     larger : list of ndarray, shape (n, n)
-        For each cluster of three arms and more, the row of each of its pairs (0 on the diagonal, never looked at).
+        For each cluster of three arms and more, the row of each of its pairs (0 on the diagonal, never read).
     """
 
     def __init__(self, labels: Ints) -> None:
@@ -82,14 +82,14 @@ class Pairs:
         self.cost, self.total = np.empty((e, p)), np.empty((e, p))
         self.sides, self.shared_inv, self.norms = np.empty((3, s)), np.empty((3, s)), np.empty((2, s))
         self.work = np.empty((4, s))
-        # views, so that a step does not make them
+        # views, so that a step does not create them
         self.flat_cost = self.cost.reshape(-1)
         self.intra_length, self.inter_length = self.length[:e], self.length[e:]
         self.columns = tuple(x[e:][None, :] for x in (self.length, self.room))
         self.rows = tuple(x[:e][:, None] for x in (self.length, self.room))
 
     def _find_shared(self, n: int, u: Ints, v: Ints, a: Ints, b: Ints) -> None:
-        """Each end of each intra pair against each end of each inter pair: two such pairs share one arm at most."""
+        """Compare each end of each intra pair with each end of each inter pair: two such pairs share at most one arm."""
         e, p = len(u), len(a)
         x, other_x, other_y = np.concatenate([u, v]), np.concatenate([v, u]), np.concatenate([b, a])
         equal = x[:, None] == np.concatenate([a, b])

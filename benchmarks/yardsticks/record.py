@@ -8,10 +8,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms.bench._ours import Ours
-from linkarms.bench._settings import Setting
+from benchmarks.ours import Ours
+from benchmarks.settings import Setting
 from linkarms.errors import LinkarmsError
-from linkarms.state import BASE, EVIDENCE, KL, W_SUM, W
 
 __all__ = ["Start", "Trajectory", "Yardstick", "check", "check_evidence", "record"]
 
@@ -21,7 +20,7 @@ AGREE = 1e-9
 
 @dataclass(frozen=True)
 class Start:
-    """What has been told when the clock starts: counts (M,), means (M, d), EBC's weights and their sum (2, M)."""
+    """State of the run when the clock starts: counts (M,), means (M, d), EBC's weights and their sum (2, M)."""
 
     counts: NDArray[np.int64]
     means: NDArray[np.float64]
@@ -60,29 +59,28 @@ class Trajectory:
 
 
 class Yardstick(Protocol):
-    """Another implementation of the step; ``kl`` and ``base`` are those of the last one."""
+    """Another implementation of the step; ``kl`` and ``base`` are those of the last step, ``rules`` those that it has."""
 
-    kl: NDArray[np.float64]
-    base: float
+    rules: tuple[str, ...]
+
+    @property
+    def kl(self) -> NDArray[np.float64]: ...  # noqa: D102
+    @property
+    def base(self) -> float: ...  # noqa: D102
 
     def run(
-        self,
-        arms: NDArray[np.int64],
-        statistics: NDArray[np.float64],
-        evidence: NDArray[np.float64],
-        chosen: NDArray[np.int64],
-    ) -> None:
-        """Take in the samples one by one; write psi and the next arm after each."""
+        self, arms: NDArray[np.int64], statistics: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Take in the samples one by one; return psi and the next arm after each."""
 
 
 def record(setting: Setting, rule: str, warm_up: int, steps: int, seed: int) -> Trajectory:
-    """Let the engine take ``warm_up`` samples, then write down ``steps`` more."""
+    """Run the engine for ``warm_up`` samples, then return ``steps`` more."""
     ours = Ours(setting, rule, seed)
     ours.advance(warm_up)
-    engine, state = ours.engine, ours.engine.state
-    weights = np.array([state.vectors[W], state.vectors[W_SUM]])
-    start = Start(state.counts.copy(), state.means.copy(), weights)
-    n_arms, d = state.means.shape
+    engine, core = ours.engine, ours.engine.core
+    start = Start(core.counts.copy(), core.means.copy(), np.array([core.ebc_weights, core.ebc_weight_sum]))
+    n_arms, d = core.means.shape
     arms, chosen = np.empty((2, steps), dtype=np.int64)
     statistics, kl = np.empty((steps, d)), np.empty((steps, n_arms))
     evidence, base = np.empty((2, steps))
@@ -90,7 +88,7 @@ def record(setting: Setting, rule: str, warm_up: int, steps: int, seed: int) -> 
     for i in range(steps):
         arms[i], statistics[i] = arm, ours.samples.take(arm)
         engine.observe(arm, statistics[i])
-        evidence[i], base[i], kl[i] = state.values[EVIDENCE], state.values[BASE], state.vectors[KL]
+        evidence[i], base[i], kl[i] = core.psi, core.threshold_base, core.kl
         arm = chosen[i] = engine.choose()
     return Trajectory(setting, rule, start, arms, statistics, evidence, base, kl, chosen)
 
@@ -98,11 +96,10 @@ def record(setting: Setting, rule: str, warm_up: int, steps: int, seed: int) -> 
 def check(name: str, yardstick: Yardstick, track: Trajectory, steps: int) -> None:
     """Take a yardstick through the first steps and compare psi, the threshold, every KL and the next arm.
 
-    Two arms with equal counts can have equal KL, and which of them is next is then decided by a rounding error: either will do.
+    Two arms with equal counts can have equal KL, and rounding then decides which of them is next: both are accepted.
     """
-    evidence, chosen = np.empty(1), np.empty(1, dtype=np.int64)
     for i in range(steps):
-        yardstick.run(track.arms[i : i + 1], track.statistics[i : i + 1], evidence, chosen)
+        evidence, chosen = yardstick.run(track.arms[i : i + 1], track.statistics[i : i + 1])
         kl, mine, theirs = track.kl[i], int(track.chosen[i]), int(chosen[0])
         same_arm = mine == theirs or (track.rule == "ebc-h" and _same(kl[theirs], kl[mine]))
         if not (
@@ -114,15 +111,15 @@ def check(name: str, yardstick: Yardstick, track: Trajectory, steps: int) -> Non
             raise LinkarmsError(
                 f"{name} computes something else at step {i} of {track.setting.name}, {track.rule}: psi {evidence[0]!r} "
                 f"(engine: {track.evidence[i]!r}), threshold {yardstick.base!r} ({track.base[i]!r}), next arm {theirs} ({mine}); "
-                "its times would mean nothing: mend it"
+                "its times would mean nothing: correct it"
             )
 
 
 def check_evidence(name: str, evidence: NDArray[np.float64], expected: NDArray[np.float64]) -> None:
-    """The same for the values of psi of a timed round."""
+    """Compare the values of psi of a timed round."""
     if not np.allclose(evidence, expected, rtol=AGREE, atol=0.0):
         raise LinkarmsError(
-            f"{name} computes another psi than the engine; its times would mean nothing: mend it"
+            f"{name} computes another psi than the engine; its times would mean nothing: correct it"
         )
 
 

@@ -10,12 +10,12 @@ __all__ = ["as_dict", "published"]
 
 
 def published(rule: str, n_arms: int) -> float | None:
-    """Milliseconds a sample in the paper; None where the table has no such entry."""
+    """Return milliseconds per sample in the paper; None where the table has no such entry."""
     return run_times()[rule].get(n_arms)
 
 
 def as_dict() -> dict[str, Any]:
-    """The table for a report."""
+    """Return the table for a report."""
     table = run_times()
     return {
         "source": "Table 2 of Efficient Clustering in Stochastic Bandits, on its authors' machine",

@@ -1,8 +1,8 @@
 """Yardstick (a): the step in plain vectorised NumPy, with care, for Gaussian arms of unit variance.
 
-All pairs of pairs at once, no Python loop over them; operations work in place. From one sample to the next only numbers are kept that
-the sample of one arm leaves alone: counts, means, squared distances, the arms' parts of the threshold. The partition, the index arrays of
-its pairs and all costs are found anew; see `linkarms.bench._numpy_kept` for a step that keeps more.
+All pairs of pairs at once, no Python loop over them; operations work in place. From one sample to the next it keeps only numbers that do
+not depend on the partition: counts, means, squared distances, the arms' parts of the threshold. The partition, the index arrays of its
+pairs and all costs are found again for each sample; `benchmarks.yardsticks.numpy_kept` keeps more.
 
 With ``i_m = 1 / w_m``, ``p = theta_u - theta_v`` and ``q = theta_a - theta_b``::
 
@@ -20,10 +20,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms.bench._pairs import Pairs, partition
-from linkarms.bench._record import Start
-from linkarms.bench._settings import Setting
-from linkarms.sampling import resolve_sampling
+from benchmarks.settings import Setting
+from benchmarks.yardsticks.pairs import Pairs, partition
+from benchmarks.yardsticks.record import Start
+from linkarms.sampling import EBC
 
 __all__ = ["PlainNumpyStep"]
 
@@ -33,7 +33,9 @@ _LOG_2PI = math.log(2.0 * math.pi)
 
 
 class PlainNumpyStep:
-    """The state of a run and its step; see `linkarms.bench._record.Yardstick`."""
+    """The state of a run and its step; see `benchmarks.yardsticks.record.Yardstick`."""
+
+    rules = ("ebc-h", "ebc")
 
     #: The pairs of the partition, once there is one.
     pairs: Pairs
@@ -44,7 +46,7 @@ class PlainNumpyStep:
         problem, stop = setting.problem, setting.stopping
         n, d = int(problem.n_arms), int(problem.n_features)
         self.n_arms, self.d, self.k = n, d, problem.n_clusters
-        self.ebc, self.step = rule == "ebc", resolve_sampling(rule).step
+        self.ebc, self.step = rule == "ebc", EBC().step
         self.epsilon, self.log_volume = stop.epsilon, stop.log_volume(problem.arm_families)
         self.low, self.high = stop.box(d).T.copy()
         self.counts = start.counts.astype(np.float64)
@@ -59,16 +61,16 @@ class PlainNumpyStep:
         self.difference, self.row, self.ones = np.empty((n, d)), np.empty(n), np.ones(d)
         self.mean_rows, self.theta_rows = list(self.means), list(self.theta)
 
-    def run(
-        self, arms: NDArray[np.int64], statistics: Floats, evidence: Floats, chosen: NDArray[np.int64]
-    ) -> None:
-        """Take in the samples one by one; write psi and the next arm after each."""
+    def run(self, arms: NDArray[np.int64], statistics: Floats) -> tuple[Floats, NDArray[np.int64]]:
+        """Take in the samples one by one; return psi and the next arm after each."""
+        evidence, chosen = np.empty(len(arms)), np.empty(len(arms), dtype=np.int64)
         for i, m in enumerate(arms.tolist()):
             evidence[i] = self.observe(m, statistics[i])
             chosen[i] = self.choose()
+        return evidence, chosen
 
     def observe(self, m: int, statistic: Floats) -> float:
-        """Take in one sample of arm ``m``; psi(N)."""
+        """Take in one sample of arm ``m``; return psi(N)."""
         self.t += 1
         count = float(self.counts[m]) + 1.0
         self.counts[m] = count
@@ -91,7 +93,7 @@ class PlainNumpyStep:
         return self._psi(self.inv, self.kl)
 
     def choose(self) -> int:
-        """The next arm: forced exploration, then the rule."""
+        """Return the next arm: forced exploration, then the rule."""
         fewest = int(self.counts.argmin())
         if self.counts[fewest] < math.sqrt(self.t / self.n_arms):
             return fewest
@@ -107,7 +109,7 @@ class PlainNumpyStep:
         return half * (math.log(count) - 2.0 * mass - _LOG_2PI + shift) + self.log_volume
 
     def _find_partition(self) -> None:
-        """Single linkage, and the pairs of its clusters with their lengths."""
+        """Find the partition by single linkage, and the pairs of its clusters with their lengths."""
         self.pairs = Pairs(partition(self.squares, self.k))
         self._lengths()
 
@@ -117,7 +119,7 @@ class PlainNumpyStep:
         np.sqrt(self.pairs.length, out=self.pairs.length)
 
     def _ascend(self) -> None:
-        """EBC's gradient step at w and the projection onto the simplex."""
+        """Take EBC's gradient step at w and project onto the simplex."""
         self._psi(1.0 / np.maximum(self.w, _FLOOR * self.w.max()), self.gradient)
         x = self.w + self.step / math.sqrt(self.t) * self.gradient
         x -= x.max()
@@ -128,7 +130,7 @@ class PlainNumpyStep:
         self.w_sum += self.w
 
     def _psi(self, inv: Floats, kl: Floats) -> float:
-        """psi, with ``lam`` and ``kl`` at the minimiser."""
+        """Return psi, with ``lam`` and ``kl`` at the minimiser."""
         pairs, cost = self.pairs, self.pairs.cost
         inv.take(pairs.ends, out=pairs.ends_inv, mode="clip")
         np.add(pairs.ends_inv[0], pairs.ends_inv[1], out=pairs.room)
@@ -147,7 +149,7 @@ class PlainNumpyStep:
         return 0.5 * float(cost[row, column])
 
     def _shared_costs(self, inv: Floats) -> Floats:
-        """Twice the costs of the pairs of pairs that share an arm."""
+        """Return twice the costs of the pairs of pairs that share an arm."""
         pairs = self.pairs
         sides, norms = pairs.sides, pairs.norms
         j, s, f, c = pairs.work
@@ -182,7 +184,7 @@ class PlainNumpyStep:
         return j
 
     def _bottleneck(self, cost: Floats) -> tuple[int, int]:
-        """Row and column of the least bottleneck, over the clusters of two and those of three arms and more."""
+        """Return row and column of the least bottleneck, over the clusters of two and those of three arms and more."""
         best, found = math.inf, (-1, -1)
         pairs = self.pairs
         if len(pairs.twos):
@@ -197,7 +199,7 @@ class PlainNumpyStep:
         return found
 
     def _solve(self, inv: Floats, kl: Floats, row: int, column: int) -> None:
-        """``lambda*`` and its KL for the pairs in ``row`` and ``column``."""
+        """Find ``lambda*`` and its KL for the pairs in ``row`` and ``column``."""
         ends = self.pairs.ends
         u, v = ends[:, row].tolist()
         a, b = ends[:, self.pairs.n_intra + column].tolist()
@@ -238,7 +240,7 @@ class PlainNumpyStep:
 
 
 def _spanning_tree_minima(cost: Floats, rows: NDArray[np.intp]) -> tuple[Floats, NDArray[np.intp]]:
-    """Smallest edge of a maximum spanning tree of one cluster, for every inter pair at once, and its row: Prim's algorithm."""
+    """Return the smallest edge of a maximum spanning tree of one cluster, for every inter pair at once, and its row (Prim's algorithm)."""
     every = np.arange(cost.shape[1])
     near = cost[rows[0]]
     edge = np.repeat(rows[0][:, None], len(every), axis=1)

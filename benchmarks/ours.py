@@ -1,16 +1,15 @@
-"""Our own step under the clock: `Engine.run` over samples that were drawn before."""
+"""Our own step under the clock: whole stretches of a run inside the core, over samples that were drawn before."""
 
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms.bench._settings import Setting
+from benchmarks.clock import nanoseconds
+from benchmarks.settings import Setting
 from linkarms.engine import Engine
-from linkarms.engine._kernels import NEED_SAMPLES, Trials
 from linkarms.problem import Problem
 from linkarms.sampling import resolve_sampling
 
@@ -21,7 +20,7 @@ _NUMBERS, _MOST, _LEAST = 2_000_000, 1024, 16
 
 
 class Samples:
-    """The arms' next samples, one random stream an arm: what an arm gives does not depend on when it is asked."""
+    """The arms' next samples, one random stream per arm: what an arm gives does not depend on when it is asked."""
 
     def __init__(self, problem: Problem, seed: int, ahead: int | None = None) -> None:
         self.problem = problem
@@ -45,7 +44,7 @@ class Samples:
             self.used[m] = 0
 
     def take(self, m: int) -> NDArray[np.float64]:
-        """The next sufficient statistic of arm ``m``."""
+        """Return the next sufficient statistic of arm ``m``."""
         if self.used[m] == self.block:
             self.top_up()
         self.used[m] += 1
@@ -73,38 +72,48 @@ class Ours:
         sampling = resolve_sampling(rule)
         self.engine = Engine(problem.arm_families, problem.n_clusters, sampling, setting.stopping, 0.1, rng)
         self.samples = Samples(problem, seed, ahead)
-        # no level can be reached, so that the run goes on
-        self._trials = Trials(
-            self.samples.values,
-            self.samples.used,
-            np.array([math.inf]),
-            np.full(1, -1, dtype=np.int64),
-            np.full((1, problem.n_arms), -1, dtype=np.int64),
-        )
+        # a level that cannot be reached, so that the run goes on
+        self.levels, self.stopped_at = np.array([math.inf]), np.full(1, -1, dtype=np.int64)
+        self.labels_then = np.full((1, problem.n_arms), -1, dtype=np.int64)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Return the samples taken in so far, arm by arm."""
+        return self.engine.core.counts
 
     @property
     def t(self) -> int:
-        """Samples taken in so far."""
-        return int(self.engine.state.counts.sum())
+        """Return how many samples have been taken in so far."""
+        return int(self.counts.sum())
+
+    def go_on(self, goal: int) -> bool:
+        """Run until there are ``goal`` samples or an arm has none left; return whether it has to be called again."""
+        outcome = self.engine.core.run(
+            self.samples.values, self.samples.used, self.levels, self.stopped_at, self.labels_then, goal
+        )
+        return outcome.ending == "need_samples"
 
     def advance(self, steps: int) -> float:
-        """Take in so many samples; nanoseconds for each. Samples are drawn outside the clock."""
-        goal = self.t + steps
-        elapsed = 0
-        status = NEED_SAMPLES
-        while status == NEED_SAMPLES:
+        """Take in so many samples; return nanoseconds per sample. Samples are drawn outside the clock."""
+        goal, elapsed, again = self.t + steps, 0, True
+        while again:
             self.samples.top_up()
-            start = time.perf_counter_ns()
-            status = self.engine.run(self._trials, goal)
-            elapsed += time.perf_counter_ns() - start
+            start = nanoseconds()
+            again = self.go_on(goal)
+            elapsed += nanoseconds() - start
         return elapsed / steps
 
     @property
+    def labels(self) -> NDArray[np.int64]:
+        """Return the clusters of the estimates."""
+        return self.engine.core.labels
+
+    @property
     def state_bytes(self) -> int:
-        """Memory owned by the state."""
-        return self.engine.nbytes
+        """Return the memory that the run holds."""
+        return self.engine.core.nbytes
 
     @property
     def costs_evaluated(self) -> int:
-        """Pair costs evaluated since the start."""
-        return self.engine.costs_evaluated
+        """Return the pair costs evaluated since the start."""
+        return self.engine.core.costs_evaluated
