@@ -36,6 +36,7 @@ def test_from_an_empty_list_to_the_stop(chrome, tmp_path):
         assert serious(page) == []
         page.get_by_label("Name (letters").fill("coffee")
         page.get_by_label("Arms").fill("\n".join(TRUTH))
+        page.get_by_label("A sample is").select_option("gaussian")
         page.get_by_label("It stops").select_option("paper")
         page.get_by_label("All parameters lie above").fill("-10")
         page.get_by_label("… and below").fill("10")

@@ -104,9 +104,9 @@ def test_a_ticket_that_is_gone_stays_chosen(chrome, zones):
 
 
 def test_the_form_asks_for_what_the_rule_needs(chrome, zones):
-    """The rules are those that the service names; a rule without settings is sent without any."""
+    """The rules are those that the service names; a rule without settings is sent without any. Families are sent as text."""
     watched = Watched(chrome, zones)
-    page, sent = watched.page, []
+    page, sent, families = watched.page, [], []
     rule = {"name": "anytime", "about": "", "parameters": ["grid"], "required": []}
     odd = {"name": "odd", "about": "", "parameters": ["size"], "required": ["size"]}
 
@@ -120,7 +120,9 @@ def test_the_form_asks_for_what_the_rule_needs(chrome, zones):
         if route.request.method != "POST":
             route.continue_()
             return
-        sent.append(route.request.post_data_json["stopping"])
+        body = route.request.post_data_json
+        sent.append(body["stopping"])
+        families.append(body["family"])
         route.fulfill(status=422, json={"detail": "not today"})
 
     page.route("**/api/v1/choices", choices)
@@ -142,6 +144,16 @@ def test_the_form_asks_for_what_the_rule_needs(chrome, zones):
     page.get_by_label("… and below").fill("3")
     page.get_by_role("button", name="Start the campaign").click()
     page.wait_for_function("() => !document.querySelector('form button.main').disabled")
-    assert sent == [{"name": "anytime"}, {"name": "paper", "theta": [-3, 3], "epsilon": 0.01}]
+    page.get_by_label("A sample is").select_option("gaussian")
+    page.get_by_label("Variance of the noise").fill("2.5")
+    page.get_by_label("It stops").select_option("anytime")
+    page.get_by_role("button", name="Start the campaign").click()
+    page.wait_for_function("() => !document.querySelector('form button.main').disabled")
+    assert families == ["gaussian-unknown", "gaussian-unknown", "gaussian:2.5"]
+    assert sent == [
+        {"name": "anytime"},
+        {"name": "paper", "theta": [-3, 3], "epsilon": 0.01},
+        {"name": "anytime"},
+    ]
     watched.check(away=True)
     watched.context.close()
