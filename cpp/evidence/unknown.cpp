@@ -84,7 +84,7 @@ std::vector<SpreadBounds> UnknownVarianceEvidence::bounds(const Situation& now, 
   const double d = model_->n_features();
   for (Index m = 0; m < model_->n_arms(); ++m) {
     const Moments& own = now.samples.moments(m);
-    out.price[m] = own.squares > 0.0 ? -paid_ * (own.log_predictive + best_likelihood(own.predicted, d, own.squares)) : inf;
+    if (own.squares > 0.0) out.price[m] = -paid_ * (own.log_predictive + best_likelihood(own.predicted, d, own.squares));
   }
   std::vector<double> finite;
   std::ranges::copy_if(out.price, std::back_inserter(finite), [](double x) { return x < inf; });

@@ -107,3 +107,65 @@ def statistic(edge, labels):
             for left, right in splits(cluster):
                 best = min(best, max(table[min(u, v), max(u, v)] for u in left for v in right))
     return best
+
+
+def gaussian_edges(theta, counts, grid, arms, a, b):
+    """``E(u, v; a, b)`` of unit Gaussians for all pairs of ``arms``, from the closed forms as they are printed: four arms, a shared arm."""
+    d, v = theta.shape[1], theta[arms]
+    best = np.full((len(arms), len(arms)), -np.inf)
+    q = np.linalg.norm(theta[a] - theta[b])
+    p = np.linalg.norm(v[:, None] - v[None], axis=-1)
+    for c in grid:
+        i, price = (counts + c) / counts**2, d / 2 * np.log1p(counts / c)
+        pair = i[arms][:, None] + i[arms][None]
+        cost = np.maximum(q - p, 0.0) ** 2 / (2 * (pair + i[a] + i[b]))
+        paid = price[arms][:, None] + price[arms][None] + price[a] + price[b]
+        for x, y in ((a, b), (b, a)):
+            if x in arms:
+                at = list(arms).index(x)
+                cost[at] = cost[:, at] = [
+                    shared_gaussian(theta[x], w, theta[y], i[x], j, i[y])
+                    for w, j in zip(v, i[arms], strict=True)
+                ]
+                paid[at] = paid[:, at] = price[x] + price[arms] + price[y]
+        best = np.maximum(best, cost - paid)
+    return best
+
+
+def shared_gaussian(u, v, b, iu, iv, ib):
+    """The cost of ``|l_u - l_v| >= |l_u - l_b|``; section 2.1 of the mathematics."""
+    p, q = u - v, u - b
+    delta = q @ q - p @ p
+    if delta <= 0.0:
+        return 0.0
+    det, e = iu * iv + iu * ib + iv * ib, iv - ib
+    s = math.sqrt(e * e + 4 * det)
+    nu = (s + e) / 2 if e >= 0 else det / ((s - e) / 2)
+    f, h = iu + ib + nu, iu + iv + det / nu
+    alpha = np.linalg.norm(f * p - iu * q) / math.sqrt(s * f)
+    beta = np.linalg.norm(h * q - iu * p) / math.sqrt(s * h)
+    return s * (delta / (s * (alpha + beta))) ** 2 / 2
+
+
+def gaussian_statistic(theta, counts, grid, labels):
+    """The statistic of unit Gaussians over every cluster and inter pair, by maximum spanning trees; nothing is left out."""
+    best = math.inf
+    for k in range(max(labels) + 1):
+        arms = np.flatnonzero(labels == k)
+        if len(arms) < 2:
+            continue
+        for a, b in itertools.combinations(range(len(labels)), 2):
+            if labels[a] != labels[b]:
+                best = min(best, smallest_edge(gaussian_edges(theta, counts, grid, arms, a, b)))
+    return best
+
+
+def smallest_edge(table):
+    """The smallest edge of a maximum spanning tree of a complete graph, by Prim's algorithm."""
+    joined, reach, smallest = np.zeros(len(table), bool), table[0].copy(), math.inf
+    joined[0] = True
+    for _ in range(len(table) - 1):
+        nxt = int(np.where(joined, -np.inf, reach).argmax())
+        smallest, joined[nxt] = min(smallest, reach[nxt]), True
+        reach = np.maximum(reach, table[nxt])
+    return smallest
