@@ -1,14 +1,17 @@
-"""Requests a second and their times under load: ``python -m benchmarks.service [--quick]``.
+"""Requests per second and their times under load: ``python -m benchmarks.service [--quick] [--against OTHER]``.
 
-A service of its own on SQLite, and client processes with connections that stay open. Each connection sends one request after the other; the
-figures go to benchmarks/service.json and into docs/service.md.
+A service of its own on SQLite, and client processes with connections that stay open. Each connection sends one request after the other.
+With ``--against OTHER``, the interpreter of another environment or a directory with another checkout, that version is measured in the same
+run: row by row, one version after the other. The figures go to benchmarks/service.json and into docs/service.md.
 """
 
 import argparse
 import json
 import multiprocessing
 import tempfile
+import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +19,17 @@ from tests.service_process import Service
 
 import linkarms as la
 from linkarms._machine import machine
-from linkarms.campaign import Campaign
 from linkarms.client import Client
 
 HERE = Path(__file__).parent
 RESULTS, PAGE = HERE / "service.json", HERE.parent / "docs" / "service.md"
 BEGIN, END = "<!-- service:begin -->", "<!-- service:end -->"
-KINDS, CONNECTIONS, SECONDS = ("status", "ask", "tell"), (1, 8, 64), 5.0
+KINDS, CONNECTIONS, SECONDS = ("status", "view", "ask", "tell"), (1, 8, 64), 5.0
 #: Client processes; each holds its share of the connections, on threads.
 PROCESSES = 2
 #: Tickets that are asked for before the tells begin, over all connections.
 TICKETS = 8_000
+ARMS, SAMPLES = 20, 400
 
 
 def one(url, name, kind, seconds, share, barrier, out):
@@ -35,17 +38,18 @@ def one(url, name, kind, seconds, share, barrier, out):
     with Client(name, url, patience=0) as client:
         client.status()
         waiting = client.ask(share) if kind == "tell" else []
+        send = {
+            "status": client.status,
+            "view": lambda: client._campaign("GET", "/view"),
+            "ask": client.ask,
+            "tell": lambda: client.tell(waiting.pop(), 0.5),
+        }[kind]
         barrier.wait()
         start = time.perf_counter()
         while time.perf_counter() < start + seconds and (kind != "tell" or waiting):
             began = time.perf_counter()
             try:
-                if kind == "status":
-                    client.status()
-                elif kind == "ask":
-                    client.ask(1)
-                else:
-                    client.tell(waiting.pop(), 0.5)
+                send()
             except la.LinkarmsError:
                 wrong += 1
             times.append(1e3 * (time.perf_counter() - began))
@@ -54,8 +58,6 @@ def one(url, name, kind, seconds, share, barrier, out):
 
 def some(n, queue, *arguments):
     """The connections of one process."""
-    import threading
-
     out = []
     threads = [threading.Thread(target=one, args=(*arguments, out)) for _ in range(n)]
     for thread in threads:
@@ -90,37 +92,50 @@ def measure(url, name, kind, connections, seconds):
     }
 
 
-def run(seconds, connections=CONNECTIONS):
-    """All rows."""
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        storage = Path(folder) / "runs.db"
-        rule = la.stopping.Paper(theta=(-10, 10))
-        arms = [f"arm {i}" for i in range(20)]
-        values = [2.5 * (i // 5) + 0.1 * i for i in range(20)]
-        with Service(storage) as service:
-            for kind in KINDS:
-                for n in connections:
-                    name = f"{kind}-{n}"
-                    campaign = Campaign.create(
-                        name, arms, 4, storage=storage, stopping=rule, delta=1e-300, family="gaussian"
-                    )
-                    campaign.add_many(arms, values)
-                    rows.append(measure(service.url, name, kind, n, seconds))
-                    print(rows[-1], flush=True)
+def prepare(url, name):
+    """A campaign of twenty arms in four clusters with a history, which does not stop."""
+    arms = [f"arm {i}" for i in range(ARMS)]
+    rng = np.random.default_rng(0)
+    rule = la.stopping.Paper(theta=(-20, 20))
+    with Client.create(name, arms, 4, url=url, stopping=rule, delta=1e-300, family="gaussian") as client:
+        which = np.arange(SAMPLES) % ARMS
+        values = 2.5 * (which // 5) + 0.1 * which + rng.normal(size=SAMPLES)
+        client.add_many([arms[i] for i in which], values)
+        client.status()
+        client._campaign("GET", "/view")
+
+
+def run(seconds, versions, connections=CONNECTIONS, kinds=KINDS):
+    """All rows of every version, one list for each; None is this one."""
+    rows = [[] for _ in versions]
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        services = [
+            stack.enter_context(Service(Path(folder) / f"{i}.db", other=version))
+            for i, version in enumerate(versions)
+        ]
+        for kind in kinds:
+            for n in connections:
+                for i, service in enumerate(services):
+                    prepare(service.url, f"{kind}-{n}")
+                    rows[i].append(measure(service.url, f"{kind}-{n}", kind, n, seconds))
+                    print(versions[i] or "this", rows[i][-1], flush=True)
     return rows
 
 
 def markdown(report):
     """The table of the page."""
+    before = report.get("before")
+    extra = ("", "") if before is None else (f" {before['version']}, requests per second |", "---|")
     lines = [
-        "| request | connections | requests a second | median, ms | p99, ms | errors |",
-        "|---|---|---|---|---|---|",
+        f"| request | connections |{extra[0]} requests per second | median, ms | p99, ms | errors |",
+        f"|---|---|{extra[1]}---|---|---|---|",
     ]
-    lines += [
-        f"| {r['kind']} | {r['connections']} | {r['rate']:,.0f} | {r['p50_ms']:.1f} | {r['p99_ms']:.1f} | {r['errors']} |"
-        for r in report["rows"]
-    ]
+    old = {} if before is None else {(r["kind"], r["connections"]): r for r in before["rows"]}
+    for r in report["rows"]:
+        was = "" if before is None else f" {old[r['kind'], r['connections']]['rate']:,.0f} |"
+        lines.append(
+            f"| {r['kind']} | {r['connections']} |{was} {r['rate']:,.0f} | {r['p50_ms']:.1f} | {r['p99_ms']:.1f} | {r['errors']} |"
+        )
     on = report["machine"]
     lines += ["", f"{on['cpu']}, {on['cores']} cores, load {on['load_average']} at the start."]
     return "\n".join(lines)
@@ -136,14 +151,23 @@ def main(arguments=None):
     """Measure, and keep the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one second each, and nothing is written")
-    quick = parser.parse_args(arguments).quick
+    parser.add_argument(
+        "--against", metavar="OTHER", help="an interpreter, or a checkout, of another version"
+    )
+    parser.add_argument("--name", default="before", help="how the page calls that version")
+    parser.add_argument("--connections", type=int, nargs="+", default=CONNECTIONS)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
+    given = parser.parse_args(arguments)
     report = {
-        "command": "python -m benchmarks.service",
+        "command": "python -m benchmarks.service --against OTHER",
         "machine": machine(),
-        "seconds": 1.0 if quick else SECONDS,
+        "seconds": 1.0 if given.quick else SECONDS,
     }
-    report["rows"] = run(report["seconds"])
-    if quick:
+    versions = [None] if given.against is None else [given.against, None]
+    *before, report["rows"] = run(report["seconds"], versions, given.connections, given.kinds)
+    if before:
+        report["before"] = {"version": given.name, "rows": before[0]}
+    if given.quick:
         return
     RESULTS.write_text(json.dumps(report, indent=1) + "\n")
     PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), report), encoding="utf-8")

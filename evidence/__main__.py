@@ -16,6 +16,8 @@ PROOFS = (
     "supermartingales",
     "campaign_crashes",
     "service_crashes",
+    "service_fuzz",
+    "service_soak",
 )
 
 for name in sys.argv[1:] or PROOFS:

@@ -1,11 +1,19 @@
-"""Put the tables of the anytime rule's evidence into the docs: ``python -m evidence.fill_tables``."""
+"""Put the tables of the evidence into the docs: ``python -m evidence.fill_tables``."""
 
 import json
 from pathlib import Path
 
 from benchmarks import anytime as steps
 
-from evidence import _anytime_tables, audits, exact_stops, real_stops, supermartingales
+from evidence import (
+    _anytime_tables,
+    audits,
+    exact_stops,
+    real_stops,
+    service_fuzz,
+    service_soak,
+    supermartingales,
+)
 
 ROOT = Path(__file__).parents[1]
 #: page, name of the table, evidence, what makes the table
@@ -19,6 +27,8 @@ TABLES = (
     ("anytime.md", "steps", ROOT / "benchmarks" / "anytime.json", lambda data: steps.table(data["rows"])),
     ("exact.md", "stops", ROOT / "evidence" / "exact_stops.json", exact_stops.table),
     ("real-data.md", "stops", real_stops.STORE, real_stops.table),
+    ("what-it-survives.md", "fuzz", ROOT / "evidence" / "service_fuzz.json", service_fuzz.table),
+    ("what-it-survives.md", "soak", ROOT / "evidence" / "service_soak.json", service_soak.table),
 )
 
 

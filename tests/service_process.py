@@ -20,11 +20,23 @@ def free_port():
 
 
 class Service:
-    """Start with ``with Service(storage) as service``; `kill` and `start` again as often as needed, on the same port."""
+    """Start with ``with Service(storage) as service``; `kill` and `start` again as often as needed, on the same port.
 
-    def __init__(self, storage, *options, port=None):
+    ``files`` limits the open files of the process, ``main`` is its program. ``other`` is another linkarms: an interpreter, or a directory
+    with its sources.
+    """
+
+    def __init__(self, storage, *options, port=None, files=None, main=MAIN, other=None):
         self.port = port or free_port()
-        self._command = [sys.executable, "-c", MAIN, "serve", "--port", str(self.port)]
+        self._environment = os.environ | {"LINKARMS_QUIET": "1"}
+        python = sys.executable
+        if other is not None and os.path.isdir(other):
+            self._environment["PYTHONPATH"] = os.path.join(other, "src")
+        elif other is not None:
+            python = other
+            self._environment.pop("PYTHONPATH", None)
+        limit = [] if files is None else ["sh", "-c", f'ulimit -n {files}; exec "$0" "$@"']
+        self._command = [*limit, python, "-c", main, "serve", "--port", str(self.port)]
         self._command += ["--storage", str(storage), *options]
         self.process = None
 
@@ -34,7 +46,7 @@ class Service:
 
     def start(self, wait=True):
         self.process = subprocess.Popen(
-            self._command, stderr=subprocess.PIPE, text=True, env=os.environ | {"LINKARMS_QUIET": "1"}
+            self._command, stderr=subprocess.PIPE, text=True, env=self._environment
         )
         if wait:
             line = self.process.stderr.readline()
@@ -50,12 +62,11 @@ class Service:
         self.process.wait()
         self.process.stderr.close()
 
-    def stop(self, seconds=90):
-        """Ask it to stop; returns its exit code."""
+    def stop(self, seconds=90, say=False):
+        """Ask it to stop; returns its exit code, or all that it said if that is 0."""
         self.process.send_signal(signal.SIGTERM)
-        code = self.process.wait(seconds)
-        self.process.stderr.close()
-        return code
+        _, said = self.process.communicate(timeout=seconds)
+        return said if say and self.process.returncode == 0 else self.process.returncode
 
     def __enter__(self):
         return self.start()

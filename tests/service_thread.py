@@ -5,28 +5,26 @@ import threading
 import time
 
 import httpx
-import uvicorn
 
 from linkarms.server import create_app
+from linkarms.server._server import Server
 
 
 @contextlib.contextmanager
-def local_service(storage, access=None, **client):
-    """An `httpx.Client` of a service on a free port; its ``storage`` is that of the service."""
-    app = create_app(storage, access)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", timeout_graceful_shutdown=5))
+def local_service(storage, access=None, tls=None, **client):
+    """An `httpx.Client` of a service on a free port; its ``storage`` is that of the service, its ``server`` the server."""
+    server = Server(create_app(storage, access), "127.0.0.1", 0, **(tls or {}))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
         assert thread.is_alive()
         time.sleep(0.005)
-    port = server.servers[0].sockets[0].getsockname()[1]
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=300, **client) as made:
-            made.storage, made.port = storage, port
+        with httpx.Client(base_url=server.url, timeout=300, **client) as made:
+            made.storage, made.port, made.server = storage, server.port, server
             yield made
     finally:
-        app.state.live.closing = True
+        server.close_streams()
         server.should_exit = True
-        thread.join(20)
+        thread.join(30)
         assert not thread.is_alive()

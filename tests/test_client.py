@@ -64,6 +64,41 @@ def test_it_gives_the_same_answers(pair):
     assert Client.names(client.url) == ["lab"]
 
 
+def test_numbers_of_numpy_are_numbers(pair):
+    client, campaign = pair
+    settings = {
+        "n_features": np.int32(1),
+        "delta": np.float32(0.25),
+        "seed": np.uint8(3),
+        "lease": np.float64(60),
+    }
+    with Client.create(
+        "np", np.array(ARMS), np.int64(2), url=client.url, stopping=RULE, family="gaussian", **settings
+    ) as made:
+        assert made.status().delta == 0.25
+    tickets = client.ask(np.int64(2), lease=np.float32(60.0))
+    numbers = np.array([ticket.id for ticket in tickets])
+    receipts = client.tell_many(numbers, np.array([0.5, 1.5], dtype=np.float32))
+    assert receipts == campaign.tell_many(numbers.tolist(), [0.5, 1.5])
+    assert client.tell(numbers[0], np.float32(0.5)) == receipts[0]
+    client.retract(numbers[0], "a slip")
+    client.release(np.array([ticket.id for ticket in client.ask(1)])[0])
+    assert client.history(np.int64(1), np.int64(2)) == campaign.history(1, 2)
+    with pytest.raises(la.errors.InvalidInput, match="cannot be sent as JSON"):
+        client.ask(1, worker={1, 2})
+    with pytest.raises(la.errors.InvalidInput, match="finite"):
+        client.ask(1, lease=np.float32("inf"))
+
+
+def test_a_history_that_comes_in_pages(pair, monkeypatch):
+    client, campaign = pair
+    for _ in range(5):
+        client.ask(3)
+    monkeypatch.setattr("linkarms.server._reading._TICKETS", 4)
+    assert client.history() == campaign.history()
+    assert client.history(1, 3) == campaign.history(1, 3)
+
+
 def test_errors_are_the_library_s_own(pair, tmp_path):
     client, _ = pair
     with pytest.raises(la.errors.NotFound, match="there is no campaign 'tea'"):
@@ -78,7 +113,7 @@ def test_errors_are_the_library_s_own(pair, tmp_path):
         client.ask(10_001)
     with pytest.raises(la.errors.InvalidInput, match="one value for each"):
         client.tell_many([1, 2], [0.0])
-    with pytest.raises(la.errors.InvalidInput, match="no address"):
+    with pytest.raises(la.errors.InvalidInput, match="not the address"):
         Client("lab", "ftp://x")
     assert client.status().samples == 0
     client.export("csv", tmp_path / "out.csv")

@@ -10,9 +10,12 @@ import httpx
 import numpy as np
 from tests.browser import TRUTH, Watched, make, serious
 from tests.service_process import MAIN, Service
+from tests.service_thread import local_service
 from tests.test_service_access import READ, WRITE
+from tests.test_service_states import Stalled
 
 from linkarms.client import Client
+from linkarms.server._home import _Watched
 
 
 def store(page, value):
@@ -233,3 +236,22 @@ def test_the_first_chart(chrome, tmp_path):
         process.wait()
         process.stdout.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_it_shows_the_last_state_while_a_newer_one_is_computed(chrome, tmp_path, monkeypatch):
+    stalled = Stalled(monkeypatch, _Watched, "_make_view")
+    campaign = make(tmp_path / "runs.db")
+    with local_service(tmp_path / "runs.db") as service:
+        watched = Watched(chrome, service)
+        page = watched.page
+        page.goto(f"{service.base_url}/#/c/coffee")
+        page.get_by_text("Nothing yet: 4 of 4 arms have no sample.").wait_for()
+        stalled.go_on.clear()
+        campaign.add("ada", 0.5)
+        page.get_by_text(re.compile("A newer state is being computed. This one is \\d+ s old.")).wait_for()
+        page.get_by_text("Nothing yet: 4 of 4 arms have no sample.").wait_for()
+        stalled.go_on.set()
+        page.get_by_text("Nothing yet: 3 of 4 arms have no sample.").wait_for()
+        page.get_by_text("A newer state").wait_for(state="hidden")
+        watched.check()
+        watched.context.close()

@@ -290,7 +290,7 @@ def test_what_nobody_thought_of_is_a_problem_too(lite, monkeypatch):
         raise RuntimeError("secret")
 
     assert lite.post("/api/v1/campaigns", json=COFFEE).status_code == 201
-    monkeypatch.setattr("linkarms.server._routes.campaign_view", broken)
+    monkeypatch.setattr("linkarms.server._home.view_of", broken)
     answer = lite.get(f"{HERE}/view")
     problem(answer, 500, "the log of the service")
     assert "secret" not in answer.text

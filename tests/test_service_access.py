@@ -14,7 +14,7 @@ import linkarms as la
 from linkarms.campaign import Campaign
 from linkarms.server import Access, serve
 from linkarms.server._access import COOKIE, read_tokens
-from linkarms.server._guard import MAX_BODY
+from linkarms.server._limits import BODIES
 
 READ, WRITE = "read-token-0123456789", "write-token-0123456789"
 ACCESS = Access.from_tokens({READ: "read", WRITE: "write"})
@@ -166,9 +166,11 @@ def test_bodies_are_limited(open_service):
     before = stored(open_service)
     json_type = {"content-type": "application/json"}
     problem(
-        open_service.post(f"{HERE}/add", content=b" " * (MAX_BODY + 1), headers=json_type), 413, "larger than"
+        open_service.post(f"{HERE}/add", content=b" " * (BODIES.samples + 1), headers=json_type),
+        413,
+        "larger than",
     )
-    chunks = (b" " * 2**20 for _ in range(MAX_BODY // 2**20 + 2))
+    chunks = (b" " * 2**20 for _ in range(BODIES.samples // 2**20 + 2))
     problem(open_service.post(f"{HERE}/add", content=chunks, headers=json_type), 413, "larger than")
     assert stored(open_service) == before
     large = {"samples": [{"arm": "ada", "value": 0.5}] * 10_000}
@@ -180,9 +182,10 @@ def test_bodies_are_limited(open_service):
 def test_token_files(tmp_path):
     path = tmp_path / "tokens"
     path.write_text(f"# for the lab\nread {READ}\n\nwrite {WRITE}  # bench 1\n")
-    path.chmod(0o644)
-    with pytest.raises(la.errors.InvalidInput, match="chmod 600"):
-        read_tokens(path)
+    for mode in (0o644, 0o640, 0o620, 0o660, 0o604):
+        path.chmod(mode)
+        with pytest.raises(la.errors.InvalidInput, match="chmod 600"):
+            read_tokens(path)
     path.chmod(stat.S_IRUSR | stat.S_IWUSR)
     assert read_tokens(path) == {READ: "read", WRITE: "write"}
     for text, words in [
@@ -212,7 +215,7 @@ def test_token_files(tmp_path):
         ({"allow_hosts": ["lab.example"]}, "by way of a proxy"),
         ({"tls_cert": "x"}, "together"),
         ({"tls_cert": "x", "tls_key": "y"}, "cannot be read"),
-        ({"port": 70_000}, "no port"),
+        ({"port": 70_000}, "not a port"),
     ],
 )
 def test_it_does_not_start_unsafely(tmp_path, monkeypatch, options, words):

@@ -70,7 +70,7 @@ class Client:
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InvalidInput(f"url={url!r} is no address of a service; write it like {_URL}")
+            raise InvalidInput(f"url={url!r} is not the address of a service; write it like {_URL}")
         self.name, self.url, self.patience, self.timeout = name, url.rstrip("/"), patience, timeout
         self._token = os.environ.get("LINKARMS_TOKEN") if token is None else token
         self._local = threading.local()
@@ -186,12 +186,12 @@ class Client:
 
     def status(self) -> Status:
         """How the campaign stands."""
-        found = self._campaign("GET", "")
+        found = self._campaign("GET", self._waiting(""))
         return _record(Status, found | {"arms": tuple(found["arms"])})
 
     def result(self) -> Result:
         """The clusters as they are known now."""
-        return _result(self._campaign("GET", "/result"))
+        return _result(self._campaign("GET", self._waiting("/result")))
 
     def history(self, after: int = 0, limit: int | None = None) -> list[Event]:
         """The log from entry ``after + 1`` on, at most ``limit`` entries."""
@@ -199,9 +199,9 @@ class Client:
         while limit is None or len(found) < limit:
             wanted = _PAGE if limit is None else min(_PAGE, limit - len(found))
             page = self._campaign("GET", f"/history?{urlencode({'after': after, 'limit': wanted})}")["events"]
-            found += [_record(Event, event | {"tickets": tuple(event["tickets"])}) for event in page]
-            if len(page) < wanted:
+            if not page:
                 break
+            found += [_record(Event, event | {"tickets": tuple(event["tickets"])}) for event in page]
             after = found[-1].seq
         return found
 
@@ -218,6 +218,10 @@ class Client:
         """Let the service replay the log and compare it with what is stored."""
         return _record(Checkup, self._campaign("POST", "/doctor", {}))
 
+    def _waiting(self, path: str) -> str:
+        """A path with the wish for the current state, also where it takes a while to compute: the last one is for pages."""
+        return f"{path}?{urlencode({'wait': min(self.timeout / 2, 600.0)})}"
+
     def _receipts(self, path: str, body: dict[str, Any]) -> list[Receipt]:
         return [_record(Receipt, receipt) for receipt in self._campaign("POST", path, body)["receipts"]]
 
@@ -229,7 +233,9 @@ class Client:
     ) -> Any:
         """Send a request, again and again if need be; ``once``: not after it may have arrived."""
         try:
-            content = None if body is None else json.dumps(body, allow_nan=False).encode()
+            content = None if body is None else json.dumps(body, allow_nan=False, default=_builtin).encode()
+        except TypeError as error:
+            raise InvalidInput(f"{error}; nothing was sent") from error
         except ValueError as error:
             raise errors.InvalidSample(f"a number is not finite ({error}); nothing was sent") from error
         end, pause = time.monotonic() + self.patience, 0.05
@@ -243,7 +249,7 @@ class Client:
             except (OSError, http.client.HTTPException, ssl.SSLError) as error:
                 self.close()
                 problem = ServiceError(
-                    f"{self.url}: the service cannot be reached ({error}); start it, or mend the address"
+                    f"{self.url}: the service cannot be reached ({error}); start it, or correct the address"
                 )
                 problem.__cause__ = error
                 again = not once or isinstance(error, (ConnectionRefusedError, socket.gaierror))
@@ -278,6 +284,13 @@ def _new_key() -> str:
 def _value(value: ArrayLike) -> Any:
     array = np.asarray(value, dtype=np.float64)
     return array.tolist()
+
+
+def _builtin(value: Any) -> Any:
+    """A number or an array of NumPy as Python has it; `json` calls this for what it does not know."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"{value!r} of type {type(value).__name__} cannot be sent as JSON")
 
 
 def _plain(value: Any) -> Any:

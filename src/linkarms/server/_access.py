@@ -111,13 +111,16 @@ def read_tokens(path: str | os.PathLike[str]) -> dict[str, str]:
     """Tokens and roles from a file: a role and a token on each line; ``#`` begins a remark."""
     file = Path(path)
     try:
-        mode, text = file.stat().st_mode, file.read_text(encoding="utf-8")
+        with file.open(encoding="utf-8") as opened:
+            mode, text = os.fstat(opened.fileno()).st_mode, opened.read()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(
             f"{file}: the tokens cannot be read: {getattr(error, 'strerror', error)}"
         ) from error
-    if mode & 0o007:
-        raise InvalidInput(f"{file}: everybody on this machine can read the tokens; run: chmod 600 {file}")
+    if os.name == "posix" and mode & 0o077:
+        raise InvalidInput(
+            f"{file}: others than its owner can read or change the tokens; run: chmod 600 {file}"
+        )
     tokens: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         words = line.partition("#")[0].split()

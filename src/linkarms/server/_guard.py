@@ -1,4 +1,4 @@
-"""What every request passes before it gets anywhere: host, origin, role, size; and the headers of every answer."""
+"""What every request passes before it gets anywhere: host, origin, role; and the headers of every answer."""
 
 from __future__ import annotations
 
@@ -15,12 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from linkarms.server._access import COOKIE, ROLES, Access
 from linkarms.server._problems import problem
 
-__all__ = ["MAX_BODY", "Guard"]
+__all__ = ["Guard"]
 
 _log = logging.getLogger("uvicorn.error")
-#: Bytes of a request's body.
-MAX_BODY = 8 * 2**20
-_TOO_LARGE = f"the body is larger than {MAX_BODY} bytes; send smaller batches"
 _UNEXPECTED = "this should not have happened; the log of the service says more"
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -48,7 +45,6 @@ class Guard:
             await self.app(scope, receive, send)
             return
         began, status, started = time.perf_counter(), 500, False
-        body = _Limited(receive)
 
         async def answer(message: Message) -> None:
             nonlocal status, started
@@ -61,18 +57,12 @@ class Guard:
                     headers["Cache-Control"] = "no-store"
             await send(message)
 
-        async def unless_too_large(message: Message) -> None:
-            if not body.over:  # whatever the application made of a body that was cut off is not sent
-                await answer(message)
-
         refusal = self._refuse(scope, Headers(scope=scope))
         try:
             if refusal is not None:
                 await refusal(scope, receive, answer)
                 return
-            await self.app(scope, body, unless_too_large)
-            if body.over:
-                await problem(413, _TOO_LARGE, {"Connection": "close"})(scope, receive, answer)
+            await self.app(scope, receive, answer)
         except Exception:
             if started:
                 raise
@@ -94,9 +84,6 @@ class Guard:
         elsewhere = headers.get("sec-fetch-site") in ("cross-site", "same-site")
         if foreign or (elsewhere and not _follows_a_link(scope, headers)):
             return problem(403, "requests from pages of other origins are refused", kind="foreign-origin")
-        length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length[:20]) > MAX_BODY:
-            return problem(413, _TOO_LARGE, {"Connection": "close"})
         return self._refuse_role(scope, headers)
 
     def _refuse_role(self, scope: Scope, headers: Headers) -> Response | None:
@@ -129,19 +116,6 @@ class Guard:
         except CookieError:
             return None
         return None if cookie is None else self.access.role_of_cookie(cookie.value)
-
-
-class _Limited:
-    """Counts the bytes of a body, whose length need not be announced, and cuts it off beyond the limit."""
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive, self._size, self.over = receive, 0, False
-
-    async def __call__(self) -> Message:
-        message = await self._receive()
-        self._size += len(message.get("body", b""))
-        self.over = self._size > MAX_BODY
-        return {"type": "http.request", "body": b"", "more_body": False} if self.over else message
 
 
 def _name(address: str) -> str | None:

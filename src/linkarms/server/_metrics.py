@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 __all__ = ["Metrics"]
@@ -35,7 +36,7 @@ class Metrics:
                 if seconds <= edge:
                     self._buckets[route, edge] += 1
 
-    def text(self, gauges: dict[str, tuple[str, float]]) -> str:
+    def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
         """All of it, with the given gauges: name to (help, value)."""
         lines = []
         for name, (about, value) in gauges.items():

@@ -11,10 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from linkarms._family_syntax import DEFAULT, SYNTAX
 from linkarms.campaign import LIMITS
 
-__all__ = ["Add", "Ask", "Create", "Problem", "Release", "Retract", "Tell", "Token"]
+__all__ = ["REQUESTS", "Add", "Ask", "Create", "Problem", "Release", "Retract", "Tell", "Token"]
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Value = Number | Annotated[list[Number], Field(min_length=1, max_length=LIMITS.features)]
+# lists stop at their first wrong element: a million of errors would help nobody, and take long
+Value = Number | Annotated[list[Number], Field(min_length=1, max_length=LIMITS.features, fail_fast=True)]
 TicketNumber = Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)]
 Text = Annotated[str, Field(strict=True, min_length=1, max_length=LIMITS.text)]
 #: The letters of a campaign's name, also where it stands in an address.
@@ -49,11 +50,11 @@ class Create(BaseModel):
         }
     )
     name: Annotated[str, Field(pattern=NAME, description="Letters, digits, '.', '-' and '_'.")]
-    arms: Annotated[list[Text], Field(min_length=1, description="The names of the arms.")]
+    arms: Annotated[list[Text], Field(min_length=1, fail_fast=True, description="The names of the arms.")]
     n_clusters: Annotated[int, Field(strict=True, ge=1, description="K.")]
     n_features: Annotated[int, Field(strict=True, ge=1, description="Numbers in one sample.")] = 1
     family: Annotated[
-        str | dict[str, Any] | list[str | dict[str, Any]] | None,
+        str | dict[str, Any] | Annotated[list[str | dict[str, Any]], Field(fail_fast=True)] | None,
         Field(
             description=f"How samples are distributed: {SYNTAX}; with commas, one per number of a sample. Or an object, "
             '{"name": "gamma", "shape": 2}, or a list with one per arm.'
@@ -113,7 +114,7 @@ class Tell(BaseModel):
     """The samples of tickets: all are stored or none."""
 
     model_config = _request({"samples": [{"ticket": 1, "value": 0.25}, {"ticket": 2, "value": 5.5}]})
-    samples: Annotated[list[Told], Field(min_length=1)]
+    samples: Annotated[list[Told], Field(min_length=1, fail_fast=True)]
     key: Text | None = None
 
 
@@ -129,7 +130,7 @@ class Add(BaseModel):
     """Samples that nobody asked for: all are stored or none."""
 
     model_config = _request({"samples": [{"arm": "ada", "value": 0.25}], "key": "notebook, page 7"})
-    samples: Annotated[list[Unasked], Field(min_length=1)]
+    samples: Annotated[list[Unasked], Field(min_length=1, fail_fast=True)]
     worker: Text | None = None
     key: Text | None = None
 
@@ -154,6 +155,10 @@ class Token(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     token: Annotated[str, Field(strict=True, min_length=1, max_length=200)]
+
+
+#: What bodies hold; `linkarms.server._body` reads them.
+REQUESTS = (Create, Ask, Tell, Add, Release, Retract, Token)
 
 
 class Session(BaseModel):

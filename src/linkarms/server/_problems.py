@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from linkarms.errors import Conflict, LinkarmsError, MissingDependency, NotFound, StorageError, TooLarge
 
-__all__ = ["MEDIA", "install", "problem", "responses", "status_of"]
+__all__ = ["MEDIA", "Busy", "TooSlow", "Unsupported", "install", "problem", "responses", "status_of"]
 
 MEDIA = "application/problem+json"
 _TITLES = {
@@ -21,13 +21,32 @@ _TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
+    408: "Too slow",
     409: "Conflict",
     413: "Too large",
+    415: "Unsupported encoding",
     422: "Invalid input",
     500: "Internal error",
-    503: "Storage unavailable",
+    503: "Unavailable",
 }
+
+
+class Busy(LinkarmsError):
+    """The service has too much to do; the same request may succeed later."""
+
+
+class TooSlow(LinkarmsError):
+    """A body that did not come in time."""
+
+
+class Unsupported(LinkarmsError):
+    """A body in an encoding that the service does not read."""
+
+
 _STATUS: tuple[tuple[type[LinkarmsError], int], ...] = (
+    (Busy, 503),
+    (TooSlow, 408),
+    (Unsupported, 415),
     (NotFound, 404),
     (Conflict, 409),
     (TooLarge, 413),
@@ -35,6 +54,11 @@ _STATUS: tuple[tuple[type[LinkarmsError], int], ...] = (
     (MissingDependency, 503),
     (LinkarmsError, 422),
 )
+
+
+#: A body that was refused is read on and thrown away, for a while, so that its sender gets to see why: closing at once would reset the
+#: connection. One that did not come in time is not waited for.
+_HEADERS = {408: {"Connection": "close"}, 503: {"Retry-After": "1"}}
 
 
 def status_of(error: LinkarmsError) -> int:
@@ -65,23 +89,22 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 def install(app: FastAPI) -> None:
     """Answer every error with a problem."""
 
+    # coroutines: Starlette would call functions on a thread of its own pool
     @app.exception_handler(LinkarmsError)
-    def _ours(request: Request, error: LinkarmsError) -> Response:
-        return problem(status_of(error), str(error), kind=_dashed(type(error).__name__))
+    async def _ours(request: Request, error: LinkarmsError) -> Response:
+        status = status_of(error)
+        return problem(status, str(error), _HEADERS.get(status), kind=_dashed(type(error).__name__))
 
     @app.exception_handler(RequestValidationError)
-    def _invalid(request: Request, error: RequestValidationError) -> Response:
-        # what was sent is not repeated: it may be long, and need not be JSON
+    async def _invalid(request: Request, error: RequestValidationError) -> Response:
+        # of the path or the query; bodies are read by `_body`
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"] if part != "body") or "the body"
-        more = f" (and {len(error.errors()) - 1} more)" if len(error.errors()) > 1 else ""
-        return problem(422, f"{where[:200]}: {first['msg']}{more}; see /openapi.json", kind="invalid-input")
+        where = ".".join(str(part) for part in first["loc"])
+        return problem(422, f"{where[:200]}: {first['msg']}; see /openapi.json", kind="invalid-input")
 
     @app.exception_handler(HTTPException)
-    def _http(request: Request, error: HTTPException) -> Response:
+    async def _http(request: Request, error: HTTPException) -> Response:
         headers = dict(error.headers) if error.headers else None
-        if error.status_code == 400:  # FastAPI's word for a body that is no JSON
-            return problem(422, "the body is no JSON in UTF-8; see /openapi.json", kind="invalid-input")
         if error.status_code == 404:
             return problem(404, "there is nothing at this address; see /openapi.json", headers)
         return problem(error.status_code, str(error.detail), headers)

@@ -4,44 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterable
-from types import FrameType
-
-import uvicorn
 
 from linkarms.campaign._campaign import StorageLike
 from linkarms.errors import InvalidInput
 from linkarms.server._access import LOOPBACK, Access, read_tokens
 from linkarms.server._app import create_app
+from linkarms.server._server import Server
 
 __all__ = ["say_where", "serve"]
-
-#: Seconds that requests under way get when the service stops.
-_GRACE = 20
-#: Seconds that a connection may be idle: measuring takes time, and a new connection with TLS costs more than an open one.
-_IDLE = 75
-
-
-class _Server(uvicorn.Server):
-    """Ends live streams as soon as it is asked to stop: they would not end by themselves."""
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        app = self.config.app
-        app.state.live.closing = True  # type: ignore[union-attr]
-        # uvicorn would end the process by the same signal afterwards; a graceful stop is a success
-        if self.should_exit and sig == signal.SIGINT:
-            self.force_exit = True
-        self.should_exit = True
-
-    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
-        await super().startup(sockets)  # type: ignore[arg-type]
-        if self.started:
-            port = self.servers[0].sockets[0].getsockname()[1] if self.servers else self.config.port
-            scheme = "https" if self.config.is_ssl else "http"
-            host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
-            self.config.tell(f"{scheme}://{host}:{port}")  # type: ignore[attr-defined]
 
 
 def say_where(url: str) -> None:
@@ -97,29 +69,13 @@ def serve(
         if path is not None and not os.access(path, os.R_OK):
             raise InvalidInput(f"{path}: the file cannot be read; give certificate and key in PEM")
     if not 0 <= port <= 65_535:
-        raise InvalidInput(f"--port {port} is no port; give 0 to 65535")
+        raise InvalidInput(f"--port {port} is not a port; give 0 to 65535")
     hosts = {*LOOPBACK, *names} | ({host} if not _is_any(host) else set())
     tokens = {} if token_file is None else read_tokens(token_file)
     secure = tls_cert is not None or behind_proxy
     app = create_app(storage, Access.from_tokens(tokens, hosts, secure))
-    config = uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=_GRACE,
-        timeout_keep_alive=_IDLE,
-        ssl_certfile=tls_cert,
-        ssl_keyfile=None if tls_key is None else os.fspath(tls_key),
-        proxy_headers=False,
-    )
-    config.tell = started  # type: ignore[attr-defined]
-    try:
-        _Server(config).run()
-    except SystemExit as error:
-        raise InvalidInput(f"the service cannot listen on {host}:{port}; choose another --port") from error
+    cert, key = (None if path is None else os.fspath(path) for path in (tls_cert, tls_key))
+    Server(app, host, port, cert, key, started).run()
 
 
 def _is_loopback(host: str) -> bool:

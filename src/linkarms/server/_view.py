@@ -14,7 +14,7 @@ from linkarms.regions import confidence_radii
 from linkarms.result import Result
 from linkarms.server._forecast import forecast
 
-__all__ = ["campaign_view", "progress_of"]
+__all__ = ["campaign_view", "progress_of", "view_of"]
 
 #: Points of a curve that the page draws: more would not be seen.
 _POINTS = 400
@@ -35,7 +35,11 @@ def progress_of(status: Status) -> float:
 
 def campaign_view(campaign: Campaign, trace: Trace) -> dict[str, Any]:
     """Everything that the page shows of one campaign."""
-    seen = campaign.overview()
+    return view_of(campaign.overview(), trace)
+
+
+def view_of(seen: Overview, trace: Trace) -> dict[str, Any]:
+    """The same of an overview; ``trace`` is brought up to date, as far as it gets in half a second."""
     replayed = trace.catch_up(_PATIENCE)
     looks = trace.looks
     status, result = seen.status, seen.result

@@ -23,6 +23,8 @@ export async function call(method, path, body) {
   if (answer.status === 204) return null;
   const content = await answer.json().catch(() => null);
   if (!answer.ok) throw new Problem(answer.status, content?.detail || `The service answers ${answer.status}.`);
+  // the service says how old a state is while it computes a newer one
+  if (answer.headers.has("Age")) content.age = Number(answer.headers.get("Age"));
   return content;
 }
 
@@ -44,16 +46,25 @@ export function watch(name, changed, connected) {
   return () => { closed = true; clearTimeout(timer); source.close(); };
 }
 
-// One request at a time, and one more if something happened meanwhile.
+// One request at a time, and one more if something happened meanwhile. Where `work` returns a number, it is done again after so many
+// milliseconds, until `run.end` is called.
 export function gathered(work) {
-  let running = false, again = false;
-  return async function run() {
+  let running = false, again = false, over = false, timer;
+  async function run() {
     if (running) { again = true; return; }
     running = true;
+    clearTimeout(timer);
+    let later;
     do {
       again = false;
-      await work();
+      later = await work();
     } while (again);
     running = false;
-  };
+    if (later !== undefined && !over) timer = setTimeout(run, later);
+  }
+  run.end = () => { over = true; clearTimeout(timer); };
+  return run;
 }
+
+// Milliseconds until the page asks again: for a state that is being computed, and for a service that is busy.
+export const LATER = { reading: 200, computing: 1000, busy: 2000 };

@@ -1,5 +1,5 @@
 // One campaign: what is known, what is uncertain, when it will be done; and the forms to feed it.
-import { call, gathered, of, watch } from "./api.js";
+import { call, gathered, LATER, of, watch } from "./api.js";
 import { armsChart, dendrogramChart, evidenceChart, mark, pullsChart } from "./charts.js";
 import { clock, count, duration, h, number, s, swap } from "./dom.js";
 import { feedForm, retractDialog } from "./forms.js";
@@ -127,19 +127,23 @@ export function showCampaign({ main, connected, writes, loggedOut }, name) {
     try {
       const view = await call("GET", of(name) + "/view");
       body.hidden = false;
-      note.textContent = "";
+      note.textContent = view.age === undefined ? "" : `A newer state is being computed. This one is ${count(view.age)} s old.`;
       note.className = "quiet";
       show(view);
-      if (view.evidence.replayed < 1) setTimeout(refresh, 200);
+      if (view.age !== undefined) return LATER.computing;
+      if (view.evidence.replayed < 1) return LATER.reading;
     } catch (problem) {
-      if (problem.status === 401) { loggedOut(); return; }
+      if (problem.status === 401) { loggedOut(); return undefined; }
       note.className = "error";
       note.textContent = problem.message;
       if (problem.status === 404) stop();
+      if (problem.status === 503) return LATER.busy;
     }
+    return undefined;
   }
 
-  const stop = watch(name, refresh, connected);
+  const unwatch = watch(name, refresh, connected);
+  const stop = () => { refresh.end(); unwatch(); };
   refresh();
   return stop;
 }

@@ -1,5 +1,5 @@
 // The list of campaigns, and the form to start one.
-import { call, gathered, watch } from "./api.js";
+import { call, gathered, LATER, watch } from "./api.js";
 import { count, h, swap } from "./dom.js";
 import { startForm } from "./start.js";
 
@@ -28,16 +28,20 @@ export function showList({ main, connected, writes, loggedOut }) {
   };
   const refresh = gathered(async () => {
     try {
-      const { campaigns } = await call("GET", "/campaigns");
+      const { campaigns, age } = await call("GET", "/campaigns");
       swap(items, ...campaigns.map(item));
       note.className = "quiet";
       note.textContent = campaigns.length ? "" : "There is no campaign yet." + (writes ? " Start one below." : "");
       await offer();
+      if (age !== undefined) return LATER.computing;
     } catch (problem) {
-      if (problem.status === 401) { loggedOut(); return; }
+      if (problem.status === 401) { loggedOut(); return undefined; }
       note.className = "error";
       note.textContent = problem.message;
+      if (problem.status === 503) return LATER.busy;
     }
+    return undefined;
   });
-  return watch(null, refresh, connected);
+  const unwatch = watch(null, refresh, connected);
+  return () => { refresh.end(); unwatch(); };
 }

@@ -1,0 +1,214 @@
+"""Connections: how many there are, and how long each may take to send a request and to take its answer."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import time
+from collections import OrderedDict
+from typing import Any
+from weakref import WeakSet
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from linkarms.server._limits import CONNECTIONS, TIMES
+
+__all__ = ["Connection", "Crowd", "Gate", "listen", "room"]
+
+#: Open files of the process besides connections: the database, libraries, sockets of the event loop.
+_OTHER_FILES = 200
+#: Connections that the system keeps until they are accepted.
+_BACKLOG = 512
+_EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+class Crowd:
+    """The connections of a process: how many there are, and from which a request is expected.
+
+    Parameters
+    ----------
+    most : int
+        Connections at the same time.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._inside: WeakSet[socket.socket] = WeakSet()
+        #: Since when each has waited, the one that has been silent longest first.
+        self._waiting: OrderedDict[Connection, float] = OrderedDict()
+
+    @property
+    def inside(self) -> int:
+        """Connections that are open, those with an unfinished TLS handshake included."""
+        return sum(connection.fileno() >= 0 for connection in self._inside)
+
+    def enter(self, connection: socket.socket) -> bool:
+        """Take a new connection in, in place of the one that has waited longest if need be; False if all are at work."""
+        if len(self._inside) >= self._most and self.inside >= self._most and not self.give_up_one():
+            return False
+        self._inside.add(connection)
+        return True
+
+    def wait(self, connection: Connection) -> None:
+        """A connection begins to wait; if it does already, nothing changes."""
+        self._waiting.setdefault(connection, time.monotonic())
+
+    def stop_waiting(self, connection: Connection) -> None:
+        """Its request is there, or it is lost."""
+        self._waiting.pop(connection, None)
+
+    def give_up_one(self) -> bool:
+        """Close the connection that has waited longest; False if none waits."""
+        if not self._waiting:
+            return False
+        connection, _ = self._waiting.popitem(last=False)
+        connection.transport.abort()
+        return True
+
+
+class Connection(H11Protocol):
+    """A connection of uvicorn that does not wait for ever.
+
+    uvicorn forgets its timer for idle connections at the first byte of a request, and has none for the rest of it, nor for answers that
+    nobody takes; `look_after`, called every second, knows both. Bodies are timed where they are read, in `_body`.
+    """
+
+    def __init__(self, crowd: Crowd, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._crowd = crowd
+        #: Since when: the first byte of a request that is not complete, or the connection itself.
+        self._begun: float | None = None
+        #: An answer that is not taken: since when, and how many bytes at most.
+        self._unread: tuple[float, int] | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._begun = time.monotonic()
+        self._crowd.wait(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Note when a request begins, and when its headers are complete."""
+        if not self._is_at_work() and self._begun is None:
+            self._begun = time.monotonic()
+        super().data_received(data)
+        self._note()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._note()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing more."""
+        self._crowd.stop_waiting(self)
+        super().connection_lost(exc)
+
+    def look_after(self, now: float) -> None:
+        """Close what has taken too long."""
+        late = self._begun is not None and now - self._begun > TIMES.request
+        if late and not self._is_at_work():
+            self.transport.abort()
+        size = self.transport.get_write_buffer_size()
+        if not size:
+            self._unread = None
+            return
+        since, most = self._unread or (now, 0)
+        self._unread = since, max(most, size)
+        if now - since > TIMES.unread + most / TIMES.rate:
+            self.transport.abort()
+
+    def _is_at_work(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _note(self) -> None:
+        if self._is_at_work():
+            self._begun = None
+            self._crowd.stop_waiting(self)
+        elif not self.transport.is_closing():
+            self._crowd.wait(self)
+
+
+class Gate(socket.socket):
+    """A listening socket for asyncio's own event loop that lets in only as many connections as there is room for.
+
+    At the limit the connection that has waited longest for a request makes room; where all are at work, the new one is closed. So a
+    process never runs out of files, which asyncio would answer with thousands of tracebacks a second.
+    """
+
+    def admit(self, crowd: Crowd) -> None:
+        """Let in as many as there is room for in ``crowd``."""
+        self._crowd = crowd
+        self._reserve = os.open(os.devnull, os.O_RDONLY)
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Return the next connection; ``BlockingIOError`` where there is none, or no room."""
+        try:
+            connection, address = super().accept()
+        except OSError as error:
+            if error.errno in _EXHAUSTED:
+                self._turn_away()
+                raise BlockingIOError from error
+            raise
+        if not self._crowd.enter(connection):
+            connection.close()
+            raise BlockingIOError
+        return connection, address
+
+    def close(self) -> None:
+        """Close the socket and the file that is kept in reserve."""
+        if self.fileno() >= 0:
+            os.close(self._reserve)
+        super().close()
+
+    def _turn_away(self) -> None:
+        """Without a file left, close one in reserve, so that the connection can be taken and closed; it would be offered for ever."""
+        self._crowd.give_up_one()
+        os.close(self._reserve)
+        try:
+            super().accept()[0].close()
+        except OSError:
+            pass
+        finally:
+            self._reserve = os.open(os.devnull, os.O_RDONLY)
+
+
+def listen(host: str, port: int, crowd: Crowd) -> list[Gate]:
+    """Return sockets that listen at all addresses of ``host``, at one port; 0 takes a free one."""
+    gates: list[Gate] = []
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    for family, kind, proto, _, address in dict.fromkeys(found):
+        gate = Gate(family, kind, proto)
+        gate.admit(crowd)
+        try:
+            if os.name == "posix":
+                gate.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                gate.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            taken = gates[0].getsockname()[1] if gates else port
+            gate.bind((address[0], taken, *address[2:]))
+            gate.listen(_BACKLOG)
+        except OSError:
+            gate.close()
+            if not gates:
+                raise
+        else:
+            gates.append(gate)
+    return gates
+
+
+def room() -> int:
+    """Return how many connections there may be, with as many open files as the system allows."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return CONNECTIONS
+    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + _OTHER_FILES
+    if allowed < wanted and (most == resource.RLIM_INFINITY or allowed < most):
+        allowed = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, most))
+    if allowed == resource.RLIM_INFINITY:
+        return CONNECTIONS
+    return min(CONNECTIONS, max(allowed - _OTHER_FILES, 16))

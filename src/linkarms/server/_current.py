@@ -1,0 +1,145 @@
+"""What was last computed of a campaign, and a newer one when it is there."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from linkarms.server._limits import TIMES
+from linkarms.server._problems import Busy
+from linkarms.server._shared import unwatched
+
+__all__ = ["Answer", "Computed", "Current", "Glance"]
+
+
+class Glance(NamedTuple):
+    """A short look at a campaign.
+
+    Attributes
+    ----------
+    version : int
+        Entries of its log.
+    now : int
+        The storage's clock, in microseconds since 1970.
+    """
+
+    version: int
+    now: int
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What was computed of a campaign.
+
+    Attributes
+    ----------
+    version : int
+        Entries of the log that it rests on.
+    until : int or None
+        When the next lease ends, by the storage's clock: then it is no longer true.
+    bodies, tags : dict
+        JSON by name, and its ETag: the same content has the same in every process.
+    whole : bool
+        False while a part of it is still to be read from a long log.
+    at : float
+        When the computation began, in seconds of `time.monotonic`.
+    """
+
+    version: int
+    until: int | None
+    bodies: dict[str, bytes]
+    whole: bool = True
+    at: float = 0.0
+    tags: dict[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        tags = {
+            name: f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
+            for name, body in self.bodies.items()
+        }
+        object.__setattr__(self, "tags", tags)
+
+
+class Answer(NamedTuple):
+    """What a request gets.
+
+    Attributes
+    ----------
+    computed : Computed
+        The state.
+    behind : bool
+        A newer one is being computed.
+    version : int
+        Entries of the log now.
+    """
+
+    computed: Computed
+    behind: bool
+    version: int
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was true."""
+        return time.monotonic() - self.computed.at
+
+
+class Current:
+    """Computes a state when the campaign has changed, once for all who want it, and remembers the last one.
+
+    Parameters
+    ----------
+    glance : coroutine function
+        A look at the campaign, begun after the call.
+    compute : coroutine function
+        The state, computed elsewhere than on the event loop.
+    """
+
+    def __init__(
+        self, glance: Callable[[], Awaitable[Glance]], compute: Callable[[], Awaitable[Computed]]
+    ) -> None:
+        self._glance, self._compute = glance, compute
+        self._last: Computed | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def get(self, wait: float) -> Answer:
+        """Return the state of this moment if it is there within ``wait`` seconds, else the last one.
+
+        Where there is none at all, this waits longer, and then says that it is `Busy`.
+        """
+        began = time.monotonic()
+        seen = await self._glance()
+        while True:
+            last = self._last
+            if last is not None and _is_current(last, seen, began):
+                return Answer(last, False, last.version)
+            patience = wait if last is not None else max(wait, TIMES.first)
+            task = self._start()
+            await asyncio.wait([task], timeout=max(began + patience - time.monotonic(), 0.0))
+            if task.done():
+                task.result()  # what went wrong is told to all who wait
+            elif last is not None:
+                return Answer(last, True, seen.version)
+            else:
+                raise Busy("the state of the campaign is still being computed; try again in a while")
+
+    def _start(self) -> asyncio.Task[None]:
+        if self._task is None:
+            self._task = unwatched(asyncio.create_task(self._renew()))
+        return self._task
+
+    async def _renew(self) -> None:
+        try:
+            self._last = await self._compute()
+        finally:
+            self._task = None
+
+
+def _is_current(last: Computed, seen: Glance, began: float) -> bool:
+    if last.at >= began:
+        return last.version >= seen.version
+    over = last.until is not None and seen.now >= last.until
+    return last.version == seen.version and last.whole and not over
