@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 import threading
 import time
 
@@ -296,6 +298,25 @@ def test_what_nobody_thought_of_is_a_problem_too(lite, monkeypatch):
     assert "secret" not in answer.text
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert 'view",method="GET",status="500"} 1' in lite.get("/metrics").text
+
+
+def test_a_service_on_sqlite_loads_neither_psycopg_nor_pyarrow(tmp_path):
+    """They are extras of their own: `postgresql`, and `data` for tables in Parquet."""
+    program = """
+import sys
+from fastapi.testclient import TestClient
+from linkarms.server import create_app
+for name in ("psycopg", "pyarrow"):
+    sys.modules[name] = None  # as if it were not installed
+with TestClient(create_app(sys.argv[1]), base_url="http://localhost") as client:
+    made = {"name": "tea", "arms": ["ada", "ben", "cy"], "n_clusters": 2}
+    assert client.post("/api/v1/campaigns", json=made).status_code == 201
+    for path in ("", "/result", "/view", "/history", "/export?format=csv"):
+        assert client.get("/api/v1/campaigns/tea" + path).status_code == 200, path
+    answer = client.get("/api/v1/campaigns/tea/export?format=parquet")
+    assert (answer.status_code, "linkarms[data]" in answer.json()["detail"]) == (503, True), answer.text
+"""
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "runs.db")], check=True, timeout=120)
 
 
 def test_two_services_on_one_database(coffee):
