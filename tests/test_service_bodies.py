@@ -1,5 +1,6 @@
 """Bodies: how long, how deep, how slow, and what one of them costs all others."""
 
+import contextlib
 import gzip
 import json
 import socket
@@ -132,6 +133,22 @@ def test_a_slow_body_is_given_up(coffee, monkeypatch):
     assert b" 408 " in answer
     assert b"too slowly" in answer
     assert stored(coffee) == before
+
+
+def test_slow_sign_ins_take_no_turns_of_large_bodies(coffee):
+    """More of them than large bodies are read at a time, without an announced length."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(2 * BODIES.large):
+            raw = stack.enter_context(socket.create_connection(("127.0.0.1", coffee.port)))
+            raw.sendall(
+                b"POST /api/v1/session HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"
+            )
+        time.sleep(0.5)
+        large = {"samples": [{"arm": "ada", "value": 0.5}] * 2_000}
+        began = time.perf_counter()
+        assert coffee.post(f"{HERE}/add", json=large).status_code == 200
+        assert time.perf_counter() - began < TIMES.body / 2
 
 
 def nested(levels):

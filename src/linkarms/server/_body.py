@@ -6,6 +6,7 @@ import asyncio
 import json
 import math
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -24,7 +25,7 @@ _NAMED = 3
 
 
 class Intake:
-    """Reads bodies: few large ones at the same time, and those on threads."""
+    """Reads bodies: few large ones at the same time. All but the smallest are parsed on threads."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
@@ -35,10 +36,12 @@ class Intake:
 
         async def body(request: Request) -> M:
             announced = _check_headers(request, limit)
-            if announced is not None and announced <= BODIES.inline:
-                return parse(model, await _read(request, limit))
-            async with self._large:
+            most = limit if announced is None else announced
+            # small ones wait for no turn: whoever has no token could take all turns with slow ones
+            async with nullcontext() if most <= BODIES.command else self._large:
                 content = await _read(request, limit)
+                if len(content) <= BODIES.inline:
+                    return parse(model, content)
                 return await self._workers.run("parse", parse, model, content)
 
         return body

@@ -25,7 +25,7 @@ class Bodies(NamedTuple):
     inline : int
         Up to here a body is parsed at once: this takes less time than handing it to a thread.
     large : int
-        So many bodies above `inline` are read and parsed at the same time; others wait.
+        So many bodies above `command` are read and parsed at the same time; others wait.
     """
 
     token: int = 2 * KIB
