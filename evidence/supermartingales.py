@@ -86,7 +86,7 @@ class Arms:
     def arm_evidence(self, m, n, mean, priced=True):
         """``l_m(theta_m)`` for each ``c`` after ``n`` samples with mean ``mean``; without the price, ``l_m - min l_m``."""
         model, family, truth = self.model, self.families.families[m], self.theta[m]
-        if not _core.evidence_has_scale(model):  # a fixed prior: the divergence less its price
+        if not _core.evidence_has_scale(model, 2):  # a fixed prior: the divergence less its price
             estimate = model.estimate(m, mean)
             rise = n * model.kl(m, estimate, truth)
             return np.array([rise - model.regret(m, n, estimate) if priced else rise])

@@ -150,10 +150,12 @@ void bind_rules(nb::module_& m) {
   nb::class_<LevelStop>(m, "LevelStop").def(nb::init<>());
   nb::class_<BocStop>(m, "BocStop").def(nb::init<>());
   nb::class_<AnytimeStop>(m, "AnytimeStop")
-      .def(nb::init<std::vector<double>, double, double>(), nb::kw_only(), "grid"_a, "base"_a, "discount"_a = 1.0)
+      .def(nb::init<std::vector<double>, double, double, int>(), nb::kw_only(), "grid"_a, "base"_a, "discount"_a = 1.0,
+           "version"_a = 1)
       .def_ro("grid", &AnytimeStop::grid)
       .def_ro("base", &AnytimeStop::base)
-      .def_ro("discount", &AnytimeStop::discount);
+      .def_ro("discount", &AnytimeStop::discount)
+      .def_ro("version", &AnytimeStop::version);
 }
 
 void bind_told(nb::module_& m) {
@@ -338,7 +340,7 @@ void bind_parts(nb::module_& m, nb::module_& testing) {
       },
       "model"_a, "arm"_a, "theta"_a, "n"_a, "epsilon"_a, "log_volume"_a, "Return an arm's part of the paper's threshold.");
   m.def("boc_penalty", &boc_penalty, "n"_a, "n_features"_a, "Return an arm's part of the threshold of ATBOC and LUCBBOC.");
-  m.def("evidence_has_scale", &evidence_has_scale, "model"_a, "Return whether any arm's evidence has a c.");
+  m.def("evidence_has_scale", &evidence_has_scale, "model"_a, "version"_a, "Return whether any arm's evidence has a c.");
   testing.def("log_inner_mass", &log_inner_mass, "x"_a);
   testing.def(
       "lucb_choice",

@@ -49,7 +49,9 @@ class AnytimeEvidence {
   [[nodiscard]] virtual std::unique_ptr<AnytimeEvidence> clone() const = 0;
 };
 
+/// `version` 1 weighs arms of unknown variance by universal inference, 2 by mixtures centred at the tested variance; others are the same.
 /// `grid` holds the values of c; prices are divided by `discount`, which is 1 unless the rule was weakened on purpose.
-[[nodiscard]] std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, std::vector<double> grid, double discount);
+[[nodiscard]] std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, std::vector<double> grid, double discount,
+                                                                     int version);
 
 }  // namespace linkarms

@@ -16,7 +16,8 @@ ArmEvidence arm_evidence_kind(const Model& model, Index m) {
   return coordinates.size() == 1 && !is<UserFamily>(coordinates[0]) ? ArmEvidence::mixture : ArmEvidence::prior;
 }
 
-bool evidence_has_scale(const Model& model) {
+bool evidence_has_scale(const Model& model, int version) {
+  if (model.kind() == Kind::unknown_variance) return version >= 2;
   for (Index m = 0; m < model.n_arms(); ++m) {
     const ArmEvidence kind = arm_evidence_kind(model, m);
     if (kind == ArmEvidence::gaussian || kind == ArmEvidence::mixture) return true;

@@ -17,8 +17,8 @@ namespace linkarms {
 /// The kinds of evidence; universal inference, for arms of unknown variance, is not of the form above.
 enum class ArmEvidence { gaussian, mixture, prior, universal };
 [[nodiscard]] ArmEvidence arm_evidence_kind(const Model& model, Index m);
-/// Whether any arm's evidence has a c: elsewhere a grid of one value is enough.
-[[nodiscard]] bool evidence_has_scale(const Model& model);
+/// Whether any arm's evidence has a c under this version of the anytime rule: elsewhere a grid of one value is enough.
+[[nodiscard]] bool evidence_has_scale(const Model& model, int version);
 
 /// What n samples weigh in evidence whose prior weighs as much as c, and the price of that in d dimensions; c = 0 gives n itself.
 [[nodiscard]] inline double evidence_weight(double n, double c) { return n / (n + c) * n; }

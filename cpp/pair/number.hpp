@@ -7,6 +7,7 @@
 
 #include "family/mixture.hpp"
 #include "family/scalar.hpp"
+#include "family/variance_mixture.hpp"
 #include "math/constants.hpp"
 
 namespace linkarms {
@@ -34,7 +35,7 @@ struct Fixed {};
 /// What a number costs: the KL of a family, a centred mixture above its minimum, a Student distance, or
 /// infinitely much. Families and mixtures belong to somebody else, who keeps them until the problem is
 /// solved.
-using NumberCost = std::variant<Fixed, const Scalar*, const Mixture*, Student>;
+using NumberCost = std::variant<Fixed, const Scalar*, const Mixture*, Student, VarianceMixture>;
 
 /// One number of a problem under the constraint sum kappa lambda >= 0. Solvers write `cap` and `lam`.
 struct Number {
@@ -52,6 +53,7 @@ struct Number {
     if (const auto* family = std::get_if<const Scalar*>(&kind)) return kl(**family, theta, x);
     if (const auto* mixture = std::get_if<const Mixture*>(&kind)) return (*mixture)->rise(x);
     if (const auto* student = std::get_if<Student>(&kind)) return student->rise(x);
+    if (const auto* distance = std::get_if<VarianceMixture>(&kind)) return distance->rise(x);
     return x == theta ? 0.0 : inf;
   }
   /// argmin over x up to the inflection of cost(x) - slope x.
@@ -59,6 +61,7 @@ struct Number {
     if (const auto* family = std::get_if<const Scalar*>(&kind)) return linkarms::step(**family, theta, slope);
     if (const auto* mixture = std::get_if<const Mixture*>(&kind)) return (*mixture)->step(slope);
     if (const auto* student = std::get_if<Student>(&kind)) return student->step(slope);
+    if (const auto* distance = std::get_if<VarianceMixture>(&kind)) return distance->step(slope);
     return theta;
   }
   /// The derivative of the step in the slope, at a slope whose step is x.
@@ -67,6 +70,7 @@ struct Number {
       return linkarms::gain(**family, theta, slope, x);
     if (const auto* mixture = std::get_if<const Mixture*>(&kind)) return (*mixture)->gain(x);
     if (const auto* student = std::get_if<Student>(&kind)) return student->gain(x);
+    if (const auto* distance = std::get_if<VarianceMixture>(&kind)) return distance->gain(x);
     return 0.0;
   }
   /// The slope at which the step becomes infinite.
@@ -80,6 +84,7 @@ struct Number {
     if (const auto* family = std::get_if<const Scalar*>(&kind)) return linkarms::inflection(**family, theta);
     if (const auto* mixture = std::get_if<const Mixture*>(&kind)) return (*mixture)->inflection();
     if (const auto* student = std::get_if<Student>(&kind)) return student->b;
+    if (const auto* distance = std::get_if<VarianceMixture>(&kind)) return distance->inflection();
     return inf;
   }
   /// Whether the cost is linear, so that the step jumps from theta to infinity: counts of which none, or one,

@@ -32,7 +32,7 @@ RunState::RunState(const Model& model, Index n_clusters, const SamplingRule& sam
       penalty(count_of(model)) {
   if (const auto* rule = std::get_if<Atboc>(&sampling)) atboc.emplace(model, rule->gap);
   if (const auto* rule = std::get_if<AnytimeStop>(&stopping)) {
-    anytime = Cloned(make_anytime_evidence(model, rule->grid, rule->discount));
+    anytime = Cloned(make_anytime_evidence(model, rule->grid, rule->discount, rule->version));
     base = rule->base;
   }
 }

@@ -36,6 +36,7 @@ struct BocStop {};
 struct AnytimeStop {
   std::vector<double> grid;
   double base = 0.0, discount = 1.0;
+  int version = 1;  ///< a run ends under the version that it began with: see make_anytime_evidence
 };
 using StoppingRule = std::variant<std::monostate, PaperStop, LevelStop, BocStop, AnytimeStop>;
 

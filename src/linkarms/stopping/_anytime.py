@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms import _core
+from linkarms._validate import check_integer
 from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies
 from linkarms.sampling import View
@@ -18,6 +19,8 @@ __all__ = ["Anytime"]
 
 #: The weights of the prior, in samples: the best is about ``5 (sigma/gap)^2``, so these serve gaps from a fiftieth of sigma to five of it.
 GRID = tuple(0.2 * 5.0**j for j in range(8))
+#: The newest version of the rule.
+VERSION = 2
 
 
 class Anytime(StoppingRule):
@@ -31,6 +34,9 @@ class Anytime(StoppingRule):
     c : float, sequence of float or None
         How many samples the priors of the evidence weigh. By default a grid of eight, from which the rule takes the best for each set
         of arms, so that nobody has to know the scale of the gaps; it costs ``log 8``. A single number saves that.
+    version : int, optional
+        By default the newest, 2. A run ends under the version that it began with, since to change it on the way could spend delta twice: dumps
+        and campaigns hold it. Version 1 weighs arms of unknown variance by universal inference, which needs about twice the samples.
 
     Examples
     --------
@@ -43,8 +49,15 @@ class Anytime(StoppingRule):
     #: What the arms' prices are divided by: 1, but for a rule that `weaken` has made.
     discount: float = 1.0
 
-    def __init__(self, c: float | tuple[float, ...] | list[float] | None = None) -> None:
+    def __init__(
+        self, c: float | tuple[float, ...] | list[float] | None = None, *, version: int | None = None
+    ) -> None:
         self._c = c
+        self.version = VERSION if version is None else check_integer("version", version, 1)
+        if self.version > VERSION:
+            raise InvalidInput(
+                f"version={version} of the anytime rule is unknown, the newest here is {VERSION}; install a newer linkarms"
+            )
         try:
             self._grid = np.atleast_1d(np.array(GRID if c is None else c, dtype=np.float64))
         except (TypeError, ValueError) as error:
@@ -60,12 +73,15 @@ class Anytime(StoppingRule):
 
     def grid(self, families: ArmFamilies) -> NDArray[np.float64]:
         """Return the values of ``c``; a single one where no arm's evidence has a ``c``."""
-        return self._grid if _core.evidence_has_scale(families.model) else self._grid[:1]
+        return self._grid if _core.evidence_has_scale(families.model, self.version) else self._grid[:1]
 
     def native(self, families: ArmFamilies) -> _core.StoppingRule:
         """Return the rule with its grid and the price of its union bound."""
         return _core.AnytimeStop(
-            grid=self.grid(families).tolist(), base=self.base(families), discount=self.discount
+            grid=self.grid(families).tolist(),
+            base=self.base(families),
+            discount=self.discount,
+            version=self.version,
         )
 
     def base(self, families: ArmFamilies) -> float:
@@ -78,8 +94,9 @@ class Anytime(StoppingRule):
         return self.base(view.families) + self.level(delta)
 
     def to_dict(self) -> dict[str, Any]:
-        """Name, and the grid where it was given."""
-        return {"name": self.name} if self._c is None else {"name": self.name, "c": self._grid.tolist()}
+        """Return the name, the version, and the grid where it was given."""
+        spec = {"name": self.name, "version": self.version}
+        return spec if self._c is None else {**spec, "c": self._grid.tolist()}
 
     def __repr__(self) -> str:
         return "Anytime()" if self._c is None else f"Anytime(c={self._grid.tolist()})"

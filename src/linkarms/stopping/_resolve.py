@@ -44,4 +44,9 @@ def resolve_stopping(rule: Any, sampling: SamplingRule | None = None) -> Stoppin
 def stopping_from_dict(spec: dict[str, Any]) -> StoppingRule | None:
     """The rule that ``to_dict`` described; None if it is no rule of the package."""
     cls = _SHIPPED.get(str(spec.get("name")))
-    return None if cls is None else cls(**{k: v for k, v in spec.items() if k != "name"})
+    if cls is None:
+        return None
+    arguments = {k: v for k, v in spec.items() if k != "name"}
+    if cls is Anytime:
+        arguments.setdefault("version", 1)  # written before rules had versions
+    return cls(**arguments)

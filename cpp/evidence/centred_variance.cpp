@@ -1,0 +1,212 @@
+#include "evidence/centred_variance.hpp"
+
+#include <array>
+
+#include "evidence/solved.hpp"
+#include "pair/linear.hpp"
+
+namespace linkarms {
+namespace {
+
+/// How a pair of pairs can come to satisfy its constraint: arms move by distances x_m >= 0 with sum kappa_m
+/// x_m >= gap.
+struct Way {
+  double shared_kappa, gap;
+};
+
+/// In one dimension a shared arm u = a moves both pairs at once: kappa = |s - sigma| with s, sigma the signs
+/// of the two differences where they end. In more, |lambda_u - lambda_v| - |lambda_u - lambda_b| changes by
+/// at most 2 for each step of u: the triangle inequality.
+std::array<Way, 2> ways(const Situation& now, const Witness& w) {
+  const double p = now.dist(w.u, w.v), q = now.dist(w.a, w.b);
+  const Matrix& x = now.samples.means();
+  if (!w.shared() || x.cols() > 1) return {Way{2.0, q - p}, Way{2.0, inf}};
+  const bool same_side = (x(w.u, 0) - x(w.v, 0) >= 0.0) == (x(w.u, 0) - x(w.b, 0) >= 0.0);
+  return {Way{same_side ? 0.0 : 2.0, q - p}, Way{same_side ? 2.0 : 0.0, q + p}};
+}
+
+}  // namespace
+
+// Each arm rises by its own a_m h_m(x_m); the infimum is a linear problem in the distances (costs that are
+// not convex: section 2.1).
+double CentredVarianceEvidence::own_variances(const Situation& now, const Witness& w, double level, double c,
+                                              Point* went) const {
+  const double d = model_->n_features();
+  const std::array<Index, 4> arms{w.u, w.v, w.b, w.a};
+  const std::size_t n = w.shared() ? 3 : 4;
+  std::array<Number, 5> numbers;
+  double price = 0.0;
+  bool flat = false;
+  for (std::size_t i = 0; i < n; ++i) {
+    const VarianceMixture own = mixture(now.samples, arms[i], c);
+    price += own.price(d) / discount_;
+    flat = flat || own.is_flat();
+    numbers[i].kind = own;
+  }
+  double best = inf;
+  const std::array<Way, 2> both = ways(now, w);
+  for (std::size_t way = 0; way < both.size(); ++way) {
+    const auto [shared_kappa, gap] = both[way];
+    if (gap <= 0.0) return -price;
+    if (gap == inf) continue;
+    for (std::size_t i = 0; i < n; ++i) {
+      numbers[i].theta = numbers[i].lam = 0.0;
+      numbers[i].kappa = w.shared() && i == 0 ? shared_kappa : 1.0;
+      // a flat arm moves anywhere at no cost
+      if (flat && std::get<VarianceMixture>(numbers[i].kind).is_flat() && numbers[i].kappa > 0.0)
+        return -price;
+    }
+    numbers[n] = {.theta = gap, .kappa = -1.0, .kind = Fixed{}, .lam = gap};
+    const auto all = std::span(numbers).first(n + 1);
+    double cost = went ? convex_cost(all) : linear_cost(all, std::min(level + price, best));
+    // far apart, one arm that goes the whole way costs less than all of them on the convex part
+    for (std::size_t i = 0; went && i < n; ++i) {
+      const double alone = numbers[i].kappa > 0.0 ? gap / numbers[i].kappa : inf,
+                   jump = numbers[i].cost(alone);
+      if (alone == inf || !(jump < cost)) continue;
+      cost = jump;
+      for (std::size_t k = 0; k < n; ++k) numbers[k].lam = k == i ? alone : 0.0;
+    }
+    if (went && cost < best) {
+      *went = {w, way, {}};
+      for (std::size_t i = 0; i < n; ++i) went->distance[i] = numbers[i].lam;
+    }
+    best = std::min(best, cost);
+  }
+  return best - price;
+}
+
+// One precision for all arms of the set: n, T and R add up, and the infimum of T/R over the piece is the
+// largest rho with
+//   2 cost(w_m = n_m - rho c n_m / (c + n_m)) >= (rho - 1) S,   all weights positive,
+// cost the Gaussian pair cost at unit variance. l rises with rho up to A/a, and rho is rounded down.
+double CentredVarianceEvidence::shared_variance(const Situation& now, const Witness& w, double c) const {
+  const double d = model_->n_features(), a = 0.5 * c * d;
+  const std::array<Index, 4> arms{w.u, w.v, w.b, w.a};
+  const std::size_t count = w.shared() ? 3 : 4;
+  double total = 0.0, squares = 0.0, price = 0.0, most = inf;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double n = now.samples.count(arms[i]);
+    total += n;
+    squares += now.samples.moments(arms[i]).all_squares;
+    price += 0.5 * d * std::log1p(n / c);
+    most = std::min(most, (c + n) / c);
+  }
+  const double top = a + 0.5 * total * d;
+  price += log_gamma(a) - log_gamma(top) - a * std::log(a) + top * std::log(top) - (top - a);
+  const double p = now.dist(w.u, w.v), q = now.dist(w.a, w.b), r = now.dist(w.v, w.b);
+  const auto enough = [&](double rho) {
+    const auto inverse = [&](Index m) {
+      const double n = now.samples.count(m);
+      return 1.0 / (n - rho * c * n / (c + n));
+    };
+    const double cost =
+        w.shared() ? shared_cost(p, q, r, inverse(w.u), inverse(w.v), inverse(w.b))
+                   : (q - p) * (q - p) / (2.0 * (inverse(w.u) + inverse(w.v) + inverse(w.a) + inverse(w.b)));
+    return 2.0 * cost >= (rho - 1.0) * squares;
+  };
+  double low = 1.0, high = most;
+  if (q <= p) high = low;
+  for (int i = 0; i < 100 && high - low > 1e-15 * high; ++i) {
+    const double middle = 0.5 * (low + high);
+    (enough(middle) ? low : high) = middle;
+  }
+  return top * std::log(low) - a * (low - 1.0) - price / discount_;
+}
+
+double CentredVarianceEvidence::at_scale(const Situation& now, const Witness& w, double level,
+                                         double c) const {
+  return model_->variances() == Variances::shared ? shared_variance(now, w, c)
+                                                  : own_variances(now, w, level, c);
+}
+
+double CentredVarianceEvidence::upper_bound(const Situation& now, const Witness& w, double c,
+                                            Point& went) const {
+  return model_->variances() == Variances::shared ? shared_variance(now, w, c)
+                                                  : own_variances(now, w, inf, c, &went);
+}
+
+bool CentredVarianceEvidence::point_is_below(const Situation& now, const Witness& w, double level) const {
+  if (!(kept_.witness == w)) return false;
+  const auto [shared_kappa, gap] = ways(now, w)[kept_.way];
+  const std::array<Index, 4> arms{w.u, w.v, w.b, w.a};
+  const std::size_t n = w.shared() ? 3 : 4;
+  double reach = 0.0;
+  for (std::size_t i = 0; i < n; ++i)
+    reach += (w.shared() && i == 0 ? shared_kappa : 1.0) * kept_.distance[i];
+  if (!(reach > 0.0) || gap == inf) return false;
+  const double factor = std::max(gap, 0.0) / reach, d = model_->n_features();
+  return std::ranges::all_of(grid_, [&](double c) {
+    double total = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const VarianceMixture own = mixture(now.samples, arms[i], c);
+      total += own.rise(factor * kept_.distance[i]) - own.price(d) / discount_;
+    }
+    return total < level;
+  });
+}
+
+bool CentredVarianceEvidence::is_below(const Situation& now, const Witness& w, double level, Index first) {
+  const double surely = level - sure * (1.0 + std::abs(level));
+  if (point_is_below(now, w, surely)) return true;
+  double most = -inf;
+  for (const double c : grid_) {
+    Point went;
+    const double bound = upper_bound(now, w, c, went);
+    if (bound > most) {
+      most = bound;
+      kept_ = went;
+    }
+  }
+  return most < surely || against(now, w, level, first) < level;
+}
+
+double CentredVarianceEvidence::against(const Situation& now, const Witness& w, double level,
+                                        Index first) const {
+  const std::size_t size = grid_.size();
+  double best = at_scale(now, w, level, grid_[static_cast<std::size_t>(first)]);
+  for (std::size_t turn = 1; turn < size && best < level; ++turn) {
+    const double c = grid_[(static_cast<std::size_t>(first) + turn) % size];
+    // most c need no search; to pass over one that would have been larger is safe
+    Point went;
+    if (upper_bound(now, w, c, went) > best) best = std::max(best, at_scale(now, w, level, c));
+  }
+  return best;
+}
+
+Index CentredVarianceEvidence::best_scale(const Situation& now, const Witness& w, Index scale) const {
+  double most = -inf;
+  for (std::size_t j = 0; j < grid_.size(); ++j) {
+    Point went;
+    const double value = upper_bound(now, w, grid_[j], went);  // it only steers the choice of arms
+    if (value > most) {
+      most = value;
+      scale = static_cast<Index>(j);
+    }
+  }
+  return scale;
+}
+
+// How far an arm can be at the largest share of the level: where its rise reaches that, found by doubling;
+// never less than the truth. With one variance for all arms the costs do not separate: a price of infinity
+// says nothing.
+std::vector<SpreadBounds> CentredVarianceEvidence::bounds(const Situation& now, double level, Index first,
+                                                          const Witness&) const {
+  const auto n = static_cast<std::size_t>(model_->n_arms());
+  SpreadBounds out{std::vector(n, 1e300), std::vector(n, inf)};
+  out.least = 1.0;
+  if (model_->variances() == Variances::shared) return {out};
+  const double c = grid_[static_cast<std::size_t>(first)], d = model_->n_features();
+  for (Index m = 0; m < model_->n_arms(); ++m) out.price[m] = mixture(now.samples, m, c).price(d) / discount_;
+  out.least = std::max(largest_share(level, out.price), 1e-300);
+  for (Index m = 0; m < model_->n_arms(); ++m) {
+    const VarianceMixture own = mixture(now.samples, m, c);
+    if (own.is_flat()) continue;
+    double r = own.inflection();
+    while (r < 1e150 && own.rise(r) < out.least) r *= 1.25;
+    if (r < 1e150) out.spread[m] = std::min(2.0 * r * r / out.least, 1e300);
+  }
+  return {out};
+}
+
+}  // namespace linkarms
