@@ -49,14 +49,14 @@ def told(samples, n_clusters, **options):
     return run
 
 
-@pytest.mark.parametrize("c", [0.2, 5.0, 125.0])
+@pytest.mark.parametrize("c", [2.0, 5.0, 125.0])
 def test_a_martingale_of_mean_one_by_quadrature(c):
     # one sample at the truth (0, 1): the integral of exp(l) times its density is one
     def process_times_density(x):
         return math.exp(log_evidence(np.array([[x]]), 0.0, 1.0, c) - 0.5 * x * x) / math.sqrt(2.0 * math.pi)
 
     total = 2.0 * (quad(process_times_density, 0.0, 30.0)[0] + quad(process_times_density, 30.0, math.inf)[0])
-    assert total == pytest.approx(1.0, abs=1e-6 if c > 1.0 else 1e-3)
+    assert total == pytest.approx(1.0, abs=1e-6)
 
 
 def test_the_infimum_over_the_precision():
@@ -68,7 +68,9 @@ def test_the_infimum_over_the_precision():
             10.0 ** rng.uniform(-1, 3),
         )
         found = minimize_scalar(
-            lambda z: log_evidence(x, lam, math.exp(z), c), bounds=(-30.0, 10.0), method="bounded"
+            lambda z, x=x, lam=lam, c=c: log_evidence(x, lam, math.exp(z), c),
+            bounds=(-30.0, 10.0),
+            method="bounded",
         )
         assert least_over_tau(x, lam, c) <= found.fun + 1e-9
         assert least_over_tau(x, lam, c) == pytest.approx(found.fun, abs=1e-5)

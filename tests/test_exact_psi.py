@@ -147,7 +147,7 @@ def test_every_multiplier_gives_a_lower_bound(seed, d, full):
     least = np.linalg.eigvalsh(big - q)[0]
     u, v = (np.array(x) for x in zip(*pairs, strict=True))
     cells = theta.reshape(n, d, 1)
-    value, lam, lack = testing.lagrangian(cells, precision, u, v, 3, 4, mu)
+    value, _, _ = testing.lagrangian(cells, precision, u, v, 3, 4, mu)
     if abs(least) < 1e-6:
         return
     assert (value > -np.inf) == (least > 0.0)

@@ -35,8 +35,8 @@ class Anytime(StoppingRule):
         How many samples the priors of the evidence weigh. By default a grid of eight, from which the rule takes the best for each set
         of arms, so that nobody has to know the scale of the gaps; it costs ``log 8``. A single number saves that.
     version : int, optional
-        By default the newest, 2. A run ends under the version that it began with, since to change it on the way could spend delta twice: dumps
-        and campaigns hold it. Version 1 weighs arms of unknown variance by universal inference, which needs about twice the samples.
+        By default the newest, 2. A run ends under the version that it began with, since a change on the way could spend delta twice:
+        dumps and campaigns hold it. Version 1 weighs arms of unknown variance by universal inference, which needs more samples.
 
     Examples
     --------
