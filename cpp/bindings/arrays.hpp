@@ -16,8 +16,7 @@ namespace linkarms::bindings {
 
 using Array1 = nanobind::ndarray<const double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 using Array2 = nanobind::ndarray<const double, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
-using IntArray1 =
-    nanobind::ndarray<const std::int64_t, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+using IntArray1 = nanobind::ndarray<const std::int64_t, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 
 [[nodiscard]] inline View view(const Array1& x) {
   return {x.data(), x.shape(0)};
@@ -49,8 +48,7 @@ template <class To, class From>
   return to_numpy<double, double>(values, {values.size()});
 }
 [[nodiscard]] inline auto to_numpy(const Matrix& x) {
-  return to_numpy<double, double>(x.values(),
-                                  {static_cast<std::size_t>(x.rows()), static_cast<std::size_t>(x.cols())});
+  return to_numpy<double, double>(x.values(), {static_cast<std::size_t>(x.rows()), static_cast<std::size_t>(x.cols())});
 }
 /// Indices as int64, whatever they are inside.
 [[nodiscard]] inline auto to_numpy(std::span<const Index> values) {

@@ -1,3 +1,5 @@
+#include "run/engine.hpp"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string_view.h>
@@ -13,7 +15,6 @@
 #include "bindings/module.hpp"
 #include "bindings/named.hpp"
 #include "evidence/tables.hpp"
-#include "run/engine.hpp"
 #include "run/game.hpp"
 #include "run/lucb.hpp"
 #include "run/threshold.hpp"
@@ -31,12 +32,11 @@ using IntTableOut = nb::ndarray<std::int64_t, nb::ndim<2>, nb::c_contig, nb::dev
 using IntArray2 = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Four = std::tuple<Index, Index, Index, Index>;
 
-inline constexpr std::array ending_names{Names<Ending>{"stopped", Ending::stopped},
-                                         Names<Ending>{"budget", Ending::budget},
+inline constexpr std::array ending_names{Names<Ending>{"stopped", Ending::stopped}, Names<Ending>{"budget", Ending::budget},
                                          Names<Ending>{"need_samples", Ending::need_samples}};
 
-/// A run as Python holds it. It works without the GIL; a second thread, or a user's function that comes back to the run it was called from,
-/// is refused.
+/// A run as Python holds it. It works without the GIL; a second thread, or a user's function that comes back
+/// to the run it was called from, is refused.
 class BoundEngine {
  public:
   explicit BoundEngine(Engine engine) : engine_(std::move(engine)) {}
@@ -44,7 +44,9 @@ class BoundEngine {
   template <class Work>
   auto use(Work work) {
     if (busy_.test_and_set()) {
-      throw std::runtime_error("this run is in use, by another thread or by the function that it called; wait until it has finished");
+      throw std::runtime_error(
+          "this run is in use, by another thread or by the function that it called; wait until it has "
+          "finished");
     }
     const Release release{busy_};
     const nb::gil_scoped_release unlocked;
@@ -104,7 +106,8 @@ void make_engine(BoundEngine* self, std::shared_ptr<Model> model, Index n_cluste
                  const std::optional<Array2>& box, std::optional<std::vector<double>> weights) {
   Matrix limits = box ? to_matrix(*box) : unbounded(model->n_features());
   std::vector<double> first = weights ? std::move(*weights) : std::vector<double>(static_cast<std::size_t>(model->n_arms()));
-  new (self) BoundEngine(Engine(std::move(model), n_clusters, std::move(sampling), std::move(stopping), std::move(limits), std::move(first)));
+  new (self) BoundEngine(
+      Engine(std::move(model), n_clusters, std::move(sampling), std::move(stopping), std::move(limits), std::move(first)));
 }
 
 /// What an engine says of itself.
@@ -116,8 +119,8 @@ nb::object moments_of(const Engine& engine) {
   return out;
 }
 
-Outcome run(BoundEngine& self, const std::variant<Array3, std::vector<Array2>>& samples, const IntsOut& used, const Array1& levels,
-            const IntsOut& stopped_at, const IntTableOut& stopped_labels, std::int64_t max_samples) {
+Outcome run(BoundEngine& self, const std::variant<Array3, std::vector<Array2>>& samples, const IntsOut& used,
+            const Array1& levels, const IntsOut& stopped_at, const IntTableOut& stopped_labels, std::int64_t max_samples) {
   Trial trial;
   const auto d = static_cast<std::size_t>(self.get().model().n_features());
   const auto add = [&](const double* data, std::size_t n, std::size_t width) {
@@ -164,8 +167,13 @@ void bind_told(nb::module_& m) {
           "__init__",
           [](Told* self, std::vector<std::int64_t> counts, std::vector<std::int64_t> pending, const Array2& means,
              std::vector<double> weights, std::vector<double> weight_sum, std::vector<Moments> moments, Index scale) {
-            new (self) Told{std::move(counts),  std::move(pending),    to_matrix(means), std::move(moments),
-                            std::move(weights), std::move(weight_sum), scale};
+            new (self) Told{std::move(counts),
+                            std::move(pending),
+                            to_matrix(means),
+                            std::move(moments),
+                            std::move(weights),
+                            std::move(weight_sum),
+                            scale};
           },
           nb::kw_only(), "counts"_a, "pending"_a, "means"_a, "weights"_a, "weight_sum"_a, "moments"_a = std::vector<Moments>(),
           "scale"_a = 0)
@@ -184,7 +192,8 @@ AtbocMemory atboc_memory(std::int64_t last, std::int64_t evaluations, double low
   if (arms.shape(1) != 4 || points.shape(0) != arms.shape(0) || points.shape(1) != 4) {
     throw std::invalid_argument("arms must be (n, 4) and points (n, 4, n_features)");
   }
-  AtbocMemory out{last, evaluations, lower, upper, std::move(weights), std::move(total), std::move(labels), {}, std::move(mixture)};
+  AtbocMemory out{last, evaluations,       lower, upper, std::move(weights), std::move(total), std::move(labels),
+                  {},   std::move(mixture)};
   const std::size_t d = points.shape(2);
   for (std::size_t j = 0; j < arms.shape(0); ++j) {
     MovedArms& cut = out.cuts.emplace_back(MovedArms{{}, Matrix(4, static_cast<Index>(d))});
@@ -204,8 +213,8 @@ void bind_atboc(nb::module_& m) {
             new (self) AtbocMemory(atboc_memory(last, evaluations, lower, upper, std::move(weights), std::move(total),
                                                 std::move(labels), std::move(mixture), arms, points));
           },
-          nb::kw_only(), "last"_a, "evaluations"_a, "lower"_a, "upper"_a, "weights"_a, "total"_a, "labels"_a, "mixture"_a, "arms"_a,
-          "points"_a)
+          nb::kw_only(), "last"_a, "evaluations"_a, "lower"_a, "upper"_a, "weights"_a, "total"_a, "labels"_a, "mixture"_a,
+          "arms"_a, "points"_a)
       .def_ro("last", &AtbocMemory::last)
       .def_ro("evaluations", &AtbocMemory::evaluations)
       .def_ro("lower", &AtbocMemory::lower)
@@ -237,8 +246,8 @@ void bind_run(nb::module_& m) {
       .def_prop_ro("ending", [](const Outcome& self) { return name_of(ending_names, self.ending); })
       .def_ro("arm", &Outcome::arm);
   nb::class_<BoundEngine>(m, "Engine", "One run: arms are numbers, samples are checked by the caller.")
-      .def("__init__", &make_engine, "model"_a, "n_clusters"_a, nb::kw_only(), "sampling"_a = nb::none(), "stopping"_a = nb::none(),
-           "box"_a = nb::none(), "weights"_a = nb::none())
+      .def("__init__", &make_engine, "model"_a, "n_clusters"_a, nb::kw_only(), "sampling"_a = nb::none(),
+           "stopping"_a = nb::none(), "box"_a = nb::none(), "weights"_a = nb::none())
       .def(
           "observe",
           [](BoundEngine& self, Index arm, const Array1& statistic) {
@@ -272,7 +281,9 @@ void bind_run(nb::module_& m) {
           },
           "pairs"_a, "level"_a, "Return whether the evidence against one pair of pairs is below `level`.")
       .def("run", &run, "samples"_a, "used"_a.noconvert(), "levels"_a, "stopped_at"_a.noconvert(), "stopped_labels"_a.noconvert(),
-           "max_samples"_a, "Go on with a trial until every level is reached, the budget is used up, or an arm has no more samples.")
+           "max_samples"_a,
+           "Go on with a trial until every level is reached, the budget is used up, or an arm has no more "
+           "samples.")
       .def(
           "save", [](BoundEngine& self) { return Saved{self.use([](Engine& engine) { return engine.save(); }), self.mark()}; },
           "Return a copy of the run.")
@@ -283,10 +294,12 @@ void bind_run(nb::module_& m) {
             self.use([&](Engine& engine) { engine.restore(*saved.state); });
           },
           "saved"_a, "Go back to a copy that this engine made.")
-      .def("told", [](BoundEngine& self) { return self.use([](Engine& engine) { return engine.told(); }); }, "Return what has been told.")
       .def(
-          "set_told", [](BoundEngine& self, const Told& told) { self.use([&](Engine& engine) { engine.set_told(told); }); }, "told"_a,
-          "Set what has been told; the rest follows. All or nothing.")
+          "told", [](BoundEngine& self) { return self.use([](Engine& engine) { return engine.told(); }); },
+          "Return what has been told.")
+      .def(
+          "set_told", [](BoundEngine& self, const Told& told) { self.use([&](Engine& engine) { engine.set_told(told); }); },
+          "told"_a, "Set what has been told; the rest follows. All or nothing.")
       .def(
           "set_pending",
           [](BoundEngine& self, const IntArray1& pulls) {
@@ -295,12 +308,15 @@ void bind_run(nb::module_& m) {
           "pulls"_a, "Set the pulls under way.")
       .def(
           "add_pending",
-          [](BoundEngine& self, Index arm, std::int64_t pulls) { self.use([=](Engine& engine) { engine.add_pending(arm, pulls); }); },
+          [](BoundEngine& self, Index arm, std::int64_t pulls) {
+            self.use([=](Engine& engine) { engine.add_pending(arm, pulls); });
+          },
           "arm"_a, "pulls"_a, "Add to the pulls of an arm that are under way; never below 0.")
       .def_prop_rw(
           "atboc",
           [](BoundEngine& self) {
-            return self.use([](Engine& engine) { return engine.atboc() ? std::optional(engine.atboc()->memory()) : std::nullopt; });
+            return self.use(
+                [](Engine& engine) { return engine.atboc() ? std::optional(engine.atboc()->memory()) : std::nullopt; });
           },
           [](BoundEngine& self, const AtbocMemory& memory) {
             self.use([&](Engine& engine) {
@@ -322,12 +338,17 @@ void bind_run(nb::module_& m) {
       .def_prop_ro("moments", [](const BoundEngine& self) { return moments_of(self.get()); })
       .def_prop_ro("pending", [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().pending(), self); })
       .def_prop_ro("labels", [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().labels(), self); })
-      .def_prop_ro("means", [](nb::handle self) { return matrix_view(nb::cast<BoundEngine&>(self).get().samples().means(), self); })
-      .def_prop_ro("estimates", [](nb::handle self) { return matrix_view(nb::cast<BoundEngine&>(self).get().samples().estimates(), self); })
+      .def_prop_ro("means",
+                   [](nb::handle self) { return matrix_view(nb::cast<BoundEngine&>(self).get().samples().means(), self); })
+      .def_prop_ro("estimates",
+                   [](nb::handle self) { return matrix_view(nb::cast<BoundEngine&>(self).get().samples().estimates(), self); })
       .def_prop_ro("kl", [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().nearest().kl(), self); })
-      .def_prop_ro("weights", [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().nearest().weights(), self); })
-      .def_prop_ro("alternative", [](nb::handle self) { return matrix_view(nb::cast<BoundEngine&>(self).get().nearest().lam(), self); })
-      .def_prop_ro("ebc_weights", [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().ebc_weights(), self); })
+      .def_prop_ro("weights",
+                   [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().nearest().weights(), self); })
+      .def_prop_ro("alternative",
+                   [](nb::handle self) { return matrix_view(nb::cast<BoundEngine&>(self).get().nearest().lam(), self); })
+      .def_prop_ro("ebc_weights",
+                   [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().ebc_weights(), self); })
       .def_prop_ro("ebc_weight_sum",
                    [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().ebc_weight_sum(), self); });
 }

@@ -38,9 +38,8 @@ Arm arm_of_coordinates(const std::vector<NamedScalar>& coordinates) {
 template <class... Arrays>
 const Arm& arm_for(const Model& model, Index m, const Arrays&... vectors) {
   if (m < 0 || m >= model.n_arms()) {
-    throw std::out_of_range("arm=" + std::to_string(m) + ", but there are only " +
-                            std::to_string(model.n_arms()) + " arms; choose 0 to " +
-                            std::to_string(model.n_arms() - 1));
+    throw std::out_of_range("arm=" + std::to_string(m) + ", but there are only " + std::to_string(model.n_arms()) +
+                            " arms; choose 0 to " + std::to_string(model.n_arms() - 1));
   }
   const auto d = static_cast<std::size_t>(model.n_features());
   if (((vectors.shape(0) != d) || ...)) {
@@ -57,8 +56,7 @@ auto estimate(const Model& model, Index m, const Array1& mean, const std::option
   if (box) {
     limits = to_matrix(*box);
     if (limits.rows() != model.n_features() || limits.cols() != 2) {
-      throw std::invalid_argument(
-          "box has another shape than (n_features, 2); give low and high for each feature");
+      throw std::invalid_argument("box has another shape than (n_features, 2); give low and high for each feature");
     }
   } else {
     for (Index i = 0; i < limits.rows(); ++i) limits(i, 0) = -(limits(i, 1) = inf);
@@ -67,8 +65,8 @@ auto estimate(const Model& model, Index m, const Array1& mean, const std::option
   return to_numpy(View(theta));
 }
 
-auto radii(const Model& model, const IntArray1& counts, const Array2& means, const Array2& directions,
-           double delta, const std::optional<std::vector<Moments>>& moments) {
+auto radii(const Model& model, const IntArray1& counts, const Array2& means, const Array2& directions, double delta,
+           const std::optional<std::vector<Moments>>& moments) {
   const std::vector<Index> n = to_indices(counts);
   const Matrix mean = to_matrix(means), steps = to_matrix(directions);
   const auto kept = moments ? std::span<const Moments>(*moments) : std::span<const Moments>();
@@ -101,36 +99,32 @@ void bind_scalars(nb::module_& m) {
           "inflection", [](const NamedScalar& f, double theta) { return inflection(f.family, theta); }, "theta"_a,
           "Return where KL(theta, .) stops being convex.");
   m.def(
-      "gaussian", [](double variance) { return NamedScalar{Gaussian{positive("variance", variance)}}; },
-      "variance"_a, "Return Gaussian samples with known variance, by their mean.");
+      "gaussian", [](double variance) { return NamedScalar{Gaussian{positive("variance", variance)}}; }, "variance"_a,
+      "Return Gaussian samples with known variance, by their mean.");
   m.def(
       "gamma_rate", [](double shape) { return NamedScalar{GammaRate{positive("shape", shape)}}; }, "shape"_a,
       "Return gamma samples with known shape, by their rate; shape 1 is the exponential distribution.");
   m.def(
       "gamma_mean", [](double shape) { return NamedScalar{GammaMean{positive("shape", shape)}}; }, "shape"_a,
       "Return gamma samples with known shape, by their mean.");
-  m.def(
-      "bernoulli", [] { return NamedScalar{Bernoulli{}}; },
-      "Return samples 0 or 1, by the probability of a 1.");
+  m.def("bernoulli", [] { return NamedScalar{Bernoulli{}}; }, "Return samples 0 or 1, by the probability of a 1.");
   m.def("poisson", [] { return NamedScalar{Poisson{}}; }, "Return counts, by their mean.");
   m.def(
       "user_family",
-      [](nb::object kl, nb::object step, nb::object fisher, nb::object estimate, nb::object slope_limit,
-         nb::object inflection, std::string_view domain, nb::object owner) {
+      [](nb::object kl, nb::object step, nb::object fisher, nb::object estimate, nb::object slope_limit, nb::object inflection,
+         std::string_view domain, nb::object owner) {
         const Domain where = named(domain_names, "domain", domain);
-        return NamedScalar{make_user_family(std::move(kl), std::move(step), std::move(fisher),
-                                            std::move(estimate), std::move(slope_limit),
-                                            std::move(inflection), where, std::move(owner))};
+        return NamedScalar{make_user_family(std::move(kl), std::move(step), std::move(fisher), std::move(estimate),
+                                            std::move(slope_limit), std::move(inflection), where, std::move(owner))};
       },
-      nb::kw_only(), "kl"_a.none(), "step"_a.none(), "fisher"_a.none(), "estimate"_a = nb::none(),
-      "slope_limit"_a = nb::none(), "inflection"_a = nb::none(), "domain"_a = "line", "owner"_a = nb::none(),
+      nb::kw_only(), "kl"_a.none(), "step"_a.none(), "fisher"_a.none(), "estimate"_a = nb::none(), "slope_limit"_a = nb::none(),
+      "inflection"_a = nb::none(), "domain"_a = "line", "owner"_a = nb::none(),
       "Return a family of a user's own functions: Python callables, or addresses of C functions of doubles.");
 }
 
 void bind_model(nb::module_& m) {
   nb::class_<Arm>(m, "Arm", "The distribution of one arm's samples.")
-      .def_static("coordinates", &arm_of_coordinates, "families"_a,
-                  "Return an arm of independent coordinates.")
+      .def_static("coordinates", &arm_of_coordinates, "families"_a, "Return an arm of independent coordinates.")
       .def_static(
           "covariance", [](const Array2& matrix) { return gaussian_arm(to_matrix(matrix)); }, "matrix"_a,
           "Return a Gaussian arm with known covariance.")
@@ -159,24 +153,18 @@ void bind_model(nb::module_& m) {
           "arm"_a, "theta"_a, "lam"_a, "Return KL(theta, lam) of one sample.")
       .def(
           "fisher",
-          [](const Model& self, Index arm, const Array1& theta) {
-            return arm_for(self, arm, theta).fisher(view(theta));
-          },
+          [](const Model& self, Index arm, const Array1& theta) { return arm_for(self, arm, theta).fisher(view(theta)); },
           "arm"_a, "theta"_a, "Return the largest eigenvalue of the Fisher information.")
       .def(
           "variance",
-          [](const Model& self, Index arm, const Array1& theta) {
-            return arm_for(self, arm, theta).variance(view(theta));
-          },
-          "arm"_a, "theta"_a,
-          "Return the largest variance in any direction, or one over the Fisher information.")
+          [](const Model& self, Index arm, const Array1& theta) { return arm_for(self, arm, theta).variance(view(theta)); },
+          "arm"_a, "theta"_a, "Return the largest variance in any direction, or one over the Fisher information.")
       .def(
           "shift_kl",
           [](const Model& self, Index arm, const Array1& theta, double eps) {
             return arm_for(self, arm, theta).shift_kl(view(theta), eps);
           },
-          "arm"_a, "theta"_a, "eps"_a,
-          "Return the sum over coordinates of the larger KL of a step eps either way.")
+          "arm"_a, "theta"_a, "eps"_a, "Return the sum over coordinates of the larger KL of a step eps either way.")
       .def("estimate", &estimate, "arm"_a, "mean"_a, "box"_a = nb::none(),
            "Return the estimate from the mean of the sufficient statistics, clipped to the box.")
       .def(
@@ -212,8 +200,7 @@ void bind_families(nb::module_& m, nb::module_&) {
       .def_rw("log_predictive", &Moments::log_predictive)
       .def_rw("all_squares", &Moments::all_squares)
       .def_rw("mean", &Moments::mean);
-  m.def("confidence_radii", &radii, "model"_a, "counts"_a, "means"_a, "directions"_a, "delta"_a,
-        "moments"_a = nb::none(),
+  m.def("confidence_radii", &radii, "model"_a, "counts"_a, "means"_a, "directions"_a, "delta"_a, "moments"_a = nb::none(),
         "Return how far the confidence region of each arm reaches from its estimate along each direction.");
 }
 

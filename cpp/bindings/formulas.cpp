@@ -52,11 +52,8 @@ void bind_functions(nb::module_& m) {
 
 void bind_scalar_formulas(nb::module_& m) {
   m.def("kl", [](const NamedScalar& f, double theta, double lam) { return kl(f.family, theta, lam); });
-  m.def("step",
-        [](const NamedScalar& f, double theta, double slope) { return step(f.family, theta, slope); });
-  m.def("gain", [](const NamedScalar& f, double theta, double slope, double lam) {
-    return gain(f.family, theta, slope, lam);
-  });
+  m.def("step", [](const NamedScalar& f, double theta, double slope) { return step(f.family, theta, slope); });
+  m.def("gain", [](const NamedScalar& f, double theta, double slope, double lam) { return gain(f.family, theta, slope, lam); });
   m.def("slope_limit", [](const NamedScalar& f, double theta) { return slope_limit(f.family, theta); });
   m.def("inflection", [](const NamedScalar& f, double theta) { return inflection(f.family, theta); });
   m.def("fisher", [](const NamedScalar& f, double theta) { return fisher(f.family, theta); });
@@ -79,19 +76,15 @@ void bind_scalar_formulas(nb::module_& m) {
       "family"_a, "theta"_a, "level"_a, "tolerance"_a);
   m.def(
       "prior_mass_below",
-      [](std::string_view domain, double x) {
-        return prior_mass_below(named(domain_names, "domain", domain), x);
-      },
-      "domain"_a, "x"_a);
+      [](std::string_view domain, double x) { return prior_mass_below(named(domain_names, "domain", domain), x); }, "domain"_a,
+      "x"_a);
   m.def(
-      "regret", [](const NamedScalar& f, double n, double theta) { return regret(f.family, n, theta); },
-      "family"_a, "n"_a, "theta"_a);
+      "regret", [](const NamedScalar& f, double n, double theta) { return regret(f.family, n, theta); }, "family"_a, "n"_a,
+      "theta"_a);
   nb::class_<Mixture>(m, "Mixture")
       .def(
           "__init__",
-          [](Mixture* self, const NamedScalar& f, double n, double mean, double c) {
-            new (self) Mixture(f.family, n, mean, c);
-          },
+          [](Mixture* self, const NamedScalar& f, double n, double mean, double c) { new (self) Mixture(f.family, n, mean, c); },
           "family"_a, "n"_a, "mean"_a, "c"_a)
       .def_prop_ro("minimiser", &Mixture::minimiser)
       .def_prop_ro("minimum", &Mixture::minimum)
@@ -106,17 +99,13 @@ void bind_scalar_formulas(nb::module_& m) {
 void bind_samples(nb::module_& m) {
   nb::class_<Samples>(m, "Samples")
       .def(
-          "__init__",
-          [](Samples* self, const Model& model, const Array2& box) {
-            new (self) Samples(model, to_matrix(box));
-          },
+          "__init__", [](Samples* self, const Model& model, const Array2& box) { new (self) Samples(model, to_matrix(box)); },
           "model"_a, "box"_a, nb::keep_alive<1, 2>())
       .def(
           "add",
           [](Samples& self, Index m, const Array1& statistic) {
             if (m < 0 || m >= self.n_arms() || statistic.shape(0) != self.mean(0).size()) {
-              throw std::invalid_argument(
-                  "the arm or the sample does not fit the model; give an arm and one number per feature");
+              throw std::invalid_argument("the arm or the sample does not fit the model; give an arm and one number per feature");
             }
             self.add(m, view(statistic));
           },
@@ -134,8 +123,7 @@ void bind_samples(nb::module_& m) {
       .def_prop_ro(
           "means", [](const Samples& self) { return to_numpy(self.means()); }, nb::rv_policy::automatic)
       .def_prop_ro(
-          "estimates", [](const Samples& self) { return to_numpy(self.estimates()); },
-          nb::rv_policy::automatic)
+          "estimates", [](const Samples& self) { return to_numpy(self.estimates()); }, nb::rv_policy::automatic)
       .def("moments", &Samples::moments, "arm"_a)
       .def("precision", &Samples::precision, "arm"_a);
 }

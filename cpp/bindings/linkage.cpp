@@ -27,15 +27,14 @@ Distances to_distances(const Array2& lengths) {
 
 void check_clusters(Index n_clusters, Index n_arms) {
   if (n_clusters < 1 || n_clusters > n_arms) {
-    throw std::invalid_argument("n_clusters=" + std::to_string(n_clusters) + ", but there are " +
-                                std::to_string(n_arms) + " arms; choose 1 to " + std::to_string(n_arms) +
-                                ".");
+    throw std::invalid_argument("n_clusters=" + std::to_string(n_clusters) + ", but there are " + std::to_string(n_arms) +
+                                " arms; choose 1 to " + std::to_string(n_arms) + ".");
   }
 }
 
 auto tree_arrays(const SpanningTree& tree) {
-  return std::tuple(to_numpy(std::span<const Index>(tree.order)),
-                    to_numpy(std::span<const Index>(tree.parent)), to_numpy(View(tree.length)));
+  return std::tuple(to_numpy(std::span<const Index>(tree.order)), to_numpy(std::span<const Index>(tree.parent)),
+                    to_numpy(View(tree.length)));
 }
 
 auto cut(const Distances& dist, Index n_clusters) {
@@ -57,8 +56,7 @@ struct MovingPoints {
     partition.make(dist);
   }
   bool move(Index m, const Array1& place) {
-    if (m < 0 || m >= points.rows() || place.shape(0) != points.row(0).size())
-      throw std::invalid_argument("no such point");
+    if (m < 0 || m >= points.rows() || place.shape(0) != points.row(0).size()) throw std::invalid_argument("no such point");
     std::ranges::copy(view(place), points.row(m).begin());
     dist.update(points, m);
     return partition.update(dist, m);
@@ -79,23 +77,18 @@ void bind_linkage(nb::module_& m, nb::module_& testing) {
         if (points.shape(0) == 0) throw std::invalid_argument("parameters must have at least one row");
         return cut(Distances(to_matrix(points)), n_clusters);
       },
-      "parameters"_a, "n_clusters"_a,
-      "Return the labels of single linkage and whether the cut is ambiguous.");
+      "parameters"_a, "n_clusters"_a, "Return the labels of single linkage and whether the cut is ambiguous.");
   m.def(
-      "minimum_spanning_tree",
-      [](const Array2& dist) { return tree_arrays(minimum_spanning_tree(to_distances(dist))); }, "dist"_a,
-      "Return the order in which arms join the tree, their parents and the lengths of their edges.");
+      "minimum_spanning_tree", [](const Array2& dist) { return tree_arrays(minimum_spanning_tree(to_distances(dist))); },
+      "dist"_a, "Return the order in which arms join the tree, their parents and the lengths of their edges.");
 
   testing.def(
-      "cut_lengths", [](const Array2& dist, Index n_clusters) { return cut(to_distances(dist), n_clusters); },
-      "dist"_a, "n_clusters"_a,
-      "Return the labels of single linkage under any lengths and whether the cut is ambiguous.");
+      "cut_lengths", [](const Array2& dist, Index n_clusters) { return cut(to_distances(dist), n_clusters); }, "dist"_a,
+      "n_clusters"_a, "Return the labels of single linkage under any lengths and whether the cut is ambiguous.");
   testing.def(
       "respan",
-      [](const Array2& dist, const IntArray1& dirty, const IntArray1& order, const IntArray1& parent,
-         const Array1& length) {
-        SpanningTree tree{
-            to_indices(order), to_indices(parent), {length.data(), length.data() + length.shape(0)}};
+      [](const Array2& dist, const IntArray1& dirty, const IntArray1& order, const IntArray1& parent, const Array1& length) {
+        SpanningTree tree{to_indices(order), to_indices(parent), {length.data(), length.data() + length.shape(0)}};
         respan(to_distances(dist), to_indices(dirty), tree);
         return tree_arrays(tree);
       },
@@ -106,21 +99,17 @@ void bind_linkage(nb::module_& m, nb::module_& testing) {
   constexpr auto copied = nb::rv_policy::move;
   nb::class_<MovingPoints>(testing, "MovingPoints", "The partition of points that move one by one.")
       .def(nb::init<const Array2&, Index>(), "points"_a, "n_clusters"_a)
-      .def("move", &MovingPoints::move, "m"_a, "place"_a,
-           "Move a point; return whether the clusters were made again.")
+      .def("move", &MovingPoints::move, "m"_a, "place"_a, "Move a point; return whether the clusters were made again.")
       .def_prop_ro(
           "labels", [](const MovingPoints& p) { return to_numpy(p.partition.clusters().labels()); }, copied)
       .def_prop_ro(
-          "labels_before", [](const MovingPoints& p) { return to_numpy(p.partition.labels_before()); },
-          copied)
+          "labels_before", [](const MovingPoints& p) { return to_numpy(p.partition.labels_before()); }, copied)
       .def_prop_ro("ambiguous", [](const MovingPoints& p) { return p.partition.ambiguous(); })
       .def_prop_ro(
           "up", [](const MovingPoints& p) { return to_numpy(std::span<const Index>(p.up())); }, copied)
       .def_prop_ro(
           "nearest", [](const MovingPoints& p) { return to_numpy(p.partition.nearest()); }, copied)
-      .def(
-          "members",
-          [](const MovingPoints& p, Index k) { return to_numpy(p.partition.clusters().members(k)); }, "k"_a);
+      .def("members", [](const MovingPoints& p, Index k) { return to_numpy(p.partition.clusters().members(k)); }, "k"_a);
 }
 
 }  // namespace linkarms::bindings

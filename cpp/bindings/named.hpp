@@ -20,16 +20,14 @@ struct NamedScalar {
 template <class T>
 using Names = std::pair<std::string_view, T>;
 
-inline constexpr std::array domain_names{Names<Domain>{"line", Domain::line},
-                                         Names<Domain>{"half-line", Domain::half_line},
+inline constexpr std::array domain_names{Names<Domain>{"line", Domain::line}, Names<Domain>{"half-line", Domain::half_line},
                                          Names<Domain>{"unit", Domain::unit}};
 inline constexpr std::array variances_names{Names<Variances>{"known", Variances::known},
                                             Names<Variances>{"separate", Variances::separate},
                                             Names<Variances>{"shared", Variances::shared}};
-inline constexpr std::array kind_names{
-    Names<Kind>{"isotropic", Kind::isotropic}, Names<Kind>{"covariance", Kind::covariance},
-    Names<Kind>{"scalar", Kind::scalar}, Names<Kind>{"vector", Kind::vector},
-    Names<Kind>{"unknown-variance", Kind::unknown_variance}};
+inline constexpr std::array kind_names{Names<Kind>{"isotropic", Kind::isotropic}, Names<Kind>{"covariance", Kind::covariance},
+                                       Names<Kind>{"scalar", Kind::scalar}, Names<Kind>{"vector", Kind::vector},
+                                       Names<Kind>{"unknown-variance", Kind::unknown_variance}};
 
 /// The choice of that name. Throws std::invalid_argument for any other.
 template <class Table>
@@ -39,8 +37,7 @@ template <class Table>
     if (key == name) return value;
     known += (known.empty() ? "'" : ", '") + std::string(key) + "'";
   }
-  throw std::invalid_argument(std::string(what) + "='" + std::string(name) +
-                              "' is not known; choose one of " + known);
+  throw std::invalid_argument(std::string(what) + "='" + std::string(name) + "' is not known; choose one of " + known);
 }
 
 template <class Table, class T>

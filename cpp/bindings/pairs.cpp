@@ -31,13 +31,11 @@ class Posed {
     return problem_ ? with(*problem_) : with(*isotropic_);
   }
 
-  Posed(const Model& model, const Array2& theta, const Array1& weights,
-        const std::tuple<Index, Index, Index, Index>& pairs)
+  Posed(const Model& model, const Array2& theta, const Array1& weights, const std::tuple<Index, Index, Index, Index>& pairs)
       : theta_(to_matrix(theta)), dist_(theta_), weight_(view(weights).begin(), view(weights).end()) {
     const auto [u, v, a, b] = pairs;
     for (const Index m : {u, v, a, b}) {
-      if (m < 0 || m >= model.n_arms())
-        throw std::invalid_argument("arm " + std::to_string(m) + " is out of range");
+      if (m < 0 || m >= model.n_arms()) throw std::invalid_argument("arm " + std::to_string(m) + " is out of range");
     }
     if (theta_.rows() != model.n_arms() || theta_.cols() != model.n_features() ||
         theta_.rows() != static_cast<Index>(weight_.size())) {
@@ -50,8 +48,7 @@ class Posed {
       problem_ = make_pair_problem(model);
     }
     visit([&](auto& problem) {
-      for (Index m = 0; m < model.n_arms(); ++m)
-        spread_.push_back(problem.spread(m, theta_.row(m), weight_[m], -1.0));
+      for (Index m = 0; m < model.n_arms(); ++m) spread_.push_back(problem.spread(m, theta_.row(m), weight_[m], -1.0));
     });
   }
 
@@ -139,15 +136,11 @@ void bind_pairs(nb::module_&, nb::module_& testing) {
       .def_static("mixture", &mixture, "family"_a, "n"_a, "mean"_a, "c"_a, "weight"_a, "kappa"_a)
       .def_static(
           "student",
-          [](double a, double b, double kappa) {
-            return OwnedNumber{{.kappa = kappa, .kind = Student{a, b}}, {}, {}};
-          },
-          "a"_a, "b"_a, "kappa"_a)
+          [](double a, double b, double kappa) { return OwnedNumber{{.kappa = kappa, .kind = Student{a, b}}, {}, {}}; }, "a"_a,
+          "b"_a, "kappa"_a)
       .def_static(
           "fixed",
-          [](double theta, double kappa) {
-            return OwnedNumber{{.theta = theta, .kappa = kappa, .kind = Fixed{}}, {}, {}};
-          },
+          [](double theta, double kappa) { return OwnedNumber{{.theta = theta, .kappa = kappa, .kind = Fixed{}}, {}, {}}; },
           "theta"_a, "kappa"_a)
       .def(
           "cost", [](const OwnedNumber& x, double lam) { return x.number.cost(lam); }, "lam"_a)
@@ -158,13 +151,10 @@ void bind_pairs(nb::module_&, nb::module_& testing) {
       [](const std::vector<OwnedNumber>& numbers, double level) {
         return solved(numbers, [level](std::span<Number> x) { return linear_cost(x, level); });
       },
-      "numbers"_a, "level"_a = inf,
-      "Return the smallest cost under one linear constraint, and where the numbers go.");
+      "numbers"_a, "level"_a = inf, "Return the smallest cost under one linear constraint, and where the numbers go.");
   testing.def(
       "convex_cost",
-      [](const std::vector<OwnedNumber>& numbers) {
-        return solved(numbers, [](std::span<Number> x) { return convex_cost(x); });
-      },
+      [](const std::vector<OwnedNumber>& numbers) { return solved(numbers, [](std::span<Number> x) { return convex_cost(x); }); },
       "numbers"_a, "Return the smallest cost before the inflections, and where the numbers go.");
   testing.def(
       "has_poles",

@@ -25,15 +25,13 @@ void check_arms(const IntArray1& arms, Index n_arms) {
   }
 }
 
-void make_loop(PlainLoop* self, std::shared_ptr<Model> model, Index n_clusters, const PaperStop& stop,
-               const Array2& box, std::vector<double> counts, const Array2& means) {
+void make_loop(PlainLoop* self, std::shared_ptr<Model> model, Index n_clusters, const PaperStop& stop, const Array2& box,
+               std::vector<double> counts, const Array2& means) {
   const auto n = static_cast<std::size_t>(model->n_arms()), d = static_cast<std::size_t>(model->n_features());
-  if (counts.size() != n || means.shape(0) != n || means.shape(1) != d || box.shape(0) != d ||
-      box.shape(1) != 2) {
+  if (counts.size() != n || means.shape(0) != n || means.shape(1) != d || box.shape(0) != d || box.shape(1) != 2) {
     throw std::invalid_argument("the arrays of a plain loop do not fit its model");
   }
-  new (self)
-      PlainLoop(std::move(model), n_clusters, stop, to_matrix(box), std::move(counts), to_matrix(means));
+  new (self) PlainLoop(std::move(model), n_clusters, stop, to_matrix(box), std::move(counts), to_matrix(means));
 }
 
 auto run(PlainLoop& self, const IntArray1& arms, const Array2& statistics) {
@@ -73,26 +71,21 @@ void bind_plain_loop(nb::module_& testing) {
           throw std::invalid_argument("spread and labels must have one entry per row of theta");
         }
         const Distances dist(to_matrix(theta));
-        const PsiAnswer found =
-            testing::PlainSearch().find(dist, Clusters(to_indices(labels), n_clusters), view(spread));
+        const PsiAnswer found = testing::PlainSearch().find(dist, Clusters(to_indices(labels), n_clusters), view(spread));
         const Witness& w = found.witness;
         return std::tuple(found.value, std::tuple(w.u, w.v, w.a, w.b));
       },
       "theta"_a, "spread"_a, "labels"_a, "n_clusters"_a,
       "Return psi of Gaussian arms and its two pairs, by looking at all pairs of pairs.");
   nb::class_<PlainLoop>(testing, "PlainLoop", "A run whose step looks at all pairs of pairs.")
-      .def("__init__", &make_loop, "model"_a, "n_clusters"_a, nb::kw_only(), "stop"_a, "box"_a, "counts"_a,
-           "means"_a)
-      .def("run", &run, "arms"_a, "statistics"_a,
-           "Take in samples one by one; return psi and the next arm after each.")
+      .def("__init__", &make_loop, "model"_a, "n_clusters"_a, nb::kw_only(), "stop"_a, "box"_a, "counts"_a, "means"_a)
+      .def("run", &run, "arms"_a, "statistics"_a, "Take in samples one by one; return psi and the next arm after each.")
       .def_prop_ro(
           "kl", [](const PlainLoop& self) { return to_numpy(self.kl()); }, nb::rv_policy::move)
       .def_prop_ro("threshold_base", &PlainLoop::base);
-  nb::class_<DistanceRows>(testing, "DistanceRows",
-                           "The distances of points that are found again row by row.")
+  nb::class_<DistanceRows>(testing, "DistanceRows", "The distances of points that are found again row by row.")
       .def(nb::init<const Array2&>(), "points"_a)
-      .def("fill", &DistanceRows::fill, "arms"_a,
-           "Find the distances of each of these points from all others.");
+      .def("fill", &DistanceRows::fill, "arms"_a, "Find the distances of each of these points from all others.");
 }
 
 }  // namespace linkarms::bindings

@@ -27,39 +27,33 @@ std::optional<Pairs> to_tuple(const Witness& w) {
 }
 
 Matrix checked_theta(const Model& model, const Array2& theta) {
-  if (static_cast<Index>(theta.shape(0)) != model.n_arms() ||
-      static_cast<Index>(theta.shape(1)) != model.n_features()) {
+  if (static_cast<Index>(theta.shape(0)) != model.n_arms() || static_cast<Index>(theta.shape(1)) != model.n_features()) {
     throw std::invalid_argument("theta must have one row per arm and one column per feature of the model");
   }
   return to_matrix(theta);
 }
 
 View checked_weights(const Model& model, const Array1& weights) {
-  if (static_cast<Index>(weights.shape(0)) != model.n_arms())
-    throw std::invalid_argument("weights must have one entry per arm");
+  if (static_cast<Index>(weights.shape(0)) != model.n_arms()) throw std::invalid_argument("weights must have one entry per arm");
   for (const double w : view(weights)) {
-    if (!(w >= 0.0 && w < inf))
-      throw std::invalid_argument("weights must be finite and not negative, got " + std::to_string(w));
+    if (!(w >= 0.0 && w < inf)) throw std::invalid_argument("weights must be finite and not negative, got " + std::to_string(w));
   }
   return view(weights);
 }
 
 Index checked_clusters(const Model& model, Index n_clusters) {
   if (n_clusters >= 1 && n_clusters <= model.n_arms()) return n_clusters;
-  throw std::invalid_argument("n_clusters=" + std::to_string(n_clusters) + ", but there are " +
-                              std::to_string(model.n_arms()) + " arms; choose 1 to " +
-                              std::to_string(model.n_arms()) + ".");
+  throw std::invalid_argument("n_clusters=" + std::to_string(n_clusters) + ", but there are " + std::to_string(model.n_arms()) +
+                              " arms; choose 1 to " + std::to_string(model.n_arms()) + ".");
 }
 
 Clusters checked_labels(const Model& model, const IntArray1& labels) {
   Index n_clusters = 0;
   const auto found = to_indices(labels);
-  if (static_cast<Index>(found.size()) != model.n_arms())
-    throw std::invalid_argument("labels must have one entry per arm");
+  if (static_cast<Index>(found.size()) != model.n_arms()) throw std::invalid_argument("labels must have one entry per arm");
   for (const Index label : found) {
     if (label < 0 || label > n_clusters) {
-      throw std::invalid_argument("labels must be 0, 1, ... in order of first appearance, got " +
-                                  std::to_string(label));
+      throw std::invalid_argument("labels must be 0, 1, ... in order of first appearance, got " + std::to_string(label));
     }
     n_clusters = std::max(n_clusters, label + 1);
   }
@@ -73,8 +67,7 @@ struct PsiResult {
   std::vector<double> kl;
   bool ambiguous = false;
 
-  PsiResult(const Model& model, const Array1& weights, const Matrix& theta, const Distances& dist,
-            const Clusters& clusters)
+  PsiResult(const Model& model, const Array1& weights, const Matrix& theta, const Distances& dist, const Clusters& clusters)
       : lam(theta), kl(static_cast<std::size_t>(model.n_arms())) {
     answer = psi_from_scratch(model, theta, dist, clusters, checked_weights(model, weights), lam, kl);
   }
@@ -90,8 +83,8 @@ struct SearchRun {
   std::unique_ptr<psi::GroundSearch> search;
   PsiAnswer answer{};
 
-  SearchRun(const Model& of, const Array2& start, const Array1& start_weights, Index n_clusters,
-            Index most_slots, Index most_listed, Index classes_from)
+  SearchRun(const Model& of, const Array2& start, const Array1& start_weights, Index n_clusters, Index most_slots,
+            Index most_listed, Index classes_from)
       : model(&of),
         theta(checked_theta(of, start)),
         lam(theta),
@@ -123,8 +116,7 @@ struct SearchRun {
     return find(std::nullopt);
   }
   double step(Index m, const Array1& place, double weight) {
-    if (m < 0 || m >= model->n_arms() || place.shape(0) != theta.row(0).size())
-      throw std::invalid_argument("no such arm");
+    if (m < 0 || m >= model->n_arms() || place.shape(0) != theta.row(0).size()) throw std::invalid_argument("no such arm");
     std::ranges::copy(view(place), theta.row(m).begin());
     dist.update(theta, m);
     if (partition.update(dist, m)) search->partition_changed(theta, dist, partition);
@@ -159,8 +151,7 @@ nb::dict memory(const SearchRun& run) {
   }
   if (found.has_list) {
     nb::list listed;
-    for (const auto& [witness, cost, known] : found.listed)
-      listed.append(nb::make_tuple(*to_tuple(witness), cost, known));
+    for (const auto& [witness, cost, known] : found.listed) listed.append(nb::make_tuple(*to_tuple(witness), cost, known));
     out["listed"] = listed;
     out["list_level"] = found.list_level;
   }
@@ -223,8 +214,7 @@ void bind_psi(nb::module_& m, nb::module_& testing) {
         found.ambiguous = cut.ambiguous;
         return found;
       },
-      "model"_a, "weights"_a, "theta"_a, "n_clusters"_a,
-      "Return psi of the single-linkage partition into n_clusters.");
+      "model"_a, "weights"_a, "theta"_a, "n_clusters"_a, "Return psi of the single-linkage partition into n_clusters.");
   m.def(
       "psi",
       [](const Model& model, const Array1& weights, const Array2& parameters, const IntArray1& labels) {
@@ -235,33 +225,29 @@ void bind_psi(nb::module_& m, nb::module_& testing) {
 
   testing.def(
       "bottleneck",
-      [](const Model& model, const Array1& weights, const Array2& parameters, const IntArray1& labels,
-         Index k, Index a, Index b, double level, bool by_exchange) {
+      [](const Model& model, const Array1& weights, const Array2& parameters, const IntArray1& labels, Index k, Index a, Index b,
+         double level, bool by_exchange) {
         const Matrix theta = checked_theta(model, parameters);
         const Distances dist(theta);
         const Clusters clusters = checked_labels(model, labels);
         const psi::Surroundings around(dist, clusters);
-        const auto found = psi::make_ground_search(model)->bottleneck(
-            {theta, dist, clusters, around.up, around.lengths, around.nearest},
-            checked_weights(model, weights), {inf, k, a, b, {}}, level, by_exchange);
+        const auto found =
+            psi::make_ground_search(model)->bottleneck({theta, dist, clusters, around.up, around.lengths, around.nearest},
+                                                       checked_weights(model, weights), {inf, k, a, b, {}}, level, by_exchange);
         return std::tuple(found.value, found.edge.u, found.edge.v);
       },
-      "model"_a, "weights"_a, "theta"_a, "labels"_a, "k"_a, "a"_a, "b"_a, "level"_a = inf,
-      "by_exchange"_a = false,
+      "model"_a, "weights"_a, "theta"_a, "labels"_a, "k"_a, "a"_a, "b"_a, "level"_a = inf, "by_exchange"_a = false,
       "Return the bottleneck of cluster k against (a, b) and its edge; above `level` any value above that.");
   nb::class_<SearchRun>(testing, "SearchRun", "A search for psi that follows arms which move one by one.")
-      .def(nb::init<const Model&, const Array2&, const Array1&, Index, Index, Index, Index>(), "model"_a,
-           "theta"_a, "weights"_a, "n_clusters"_a, "most_slots"_a = 0, "most_listed"_a = 0,
-           "classes_from"_a = 0, nb::keep_alive<1, 2>())
+      .def(nb::init<const Model&, const Array2&, const Array1&, Index, Index, Index, Index>(), "model"_a, "theta"_a, "weights"_a,
+           "n_clusters"_a, "most_slots"_a = 0, "most_listed"_a = 0, "classes_from"_a = 0, nb::keep_alive<1, 2>())
       .def("step", &SearchRun::step, "arm"_a, "place"_a, "weight"_a, "Move one arm; return psi.")
       .def("weigh", &SearchRun::weigh, "weights"_a, "Give all arms other weights; return psi.")
       .def(
-          "find", [](SearchRun& run) { return run.find(std::nullopt); },
-          "Search again, whatever has changed; return psi.")
+          "find", [](SearchRun& run) { return run.find(std::nullopt); }, "Search again, whatever has changed; return psi.")
       .def("forget", [](SearchRun& run) { run.search->forget(); })
       .def(
-          "clone", [](const SearchRun& run) { return new SearchRun(run); }, nb::rv_policy::take_ownership,
-          nb::keep_alive<0, 1>())
+          "clone", [](const SearchRun& run) { return new SearchRun(run); }, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>())
       .def_prop_ro("value", [](const SearchRun& run) { return run.answer.value; })
       .def_prop_ro("witness", [](const SearchRun& run) { return to_tuple(run.answer.witness); })
       .def_prop_ro(
@@ -278,10 +264,9 @@ void bind_psi(nb::module_& m, nb::module_& testing) {
       .def_prop_ro("costs_evaluated", [](const SearchRun& run) { return run.search->costs_evaluated(); })
       .def_prop_ro("nbytes", [](const SearchRun& run) { return run.search->bytes(); })
       .def("memory", &memory, "Return what the search has kept.");
-  nb::class_<ReplacedEdges>(testing, "ReplacedEdges",
-                            "Spanning trees of clusters of isotropic arms whose edges are replaced.")
-      .def(nb::init<const Model&, const Array2&, const Array1&, const IntArray1&>(), "model"_a, "theta"_a,
-           "weights"_a, "labels"_a)
+  nb::class_<ReplacedEdges>(testing, "ReplacedEdges", "Spanning trees of clusters of isotropic arms whose edges are replaced.")
+      .def(nb::init<const Model&, const Array2&, const Array1&, const IntArray1&>(), "model"_a, "theta"_a, "weights"_a,
+           "labels"_a)
       .def("replace", &ReplacedEdges::replace, "x"_a, "a"_a, "b"_a, "twice"_a)
       .def("replace_alternative", &ReplacedEdges::replace_alternative, "x"_a, "b"_a, "twice"_a)
       .def(

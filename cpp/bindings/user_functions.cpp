@@ -33,8 +33,7 @@ template <class... Numbers>
 class Function {
  public:
   /// A callable, an address, or None where the function may be left out.
-  Function(nb::object given, const char* name, bool optional)
-      : call_(read(std::move(given), name, optional)) {}
+  Function(nb::object given, const char* name, bool optional) : call_(read(std::move(given), name, optional)) {}
 
   [[nodiscard]] bool exists() const { return !std::holds_alternative<std::monostate>(call_); }
   [[nodiscard]] double operator()(Numbers... x) const {
@@ -54,9 +53,7 @@ class Function {
     if (given.is_none() && optional) return Call();
     if (nb::isinstance<nb::int_>(given)) {
       const auto address = nb::cast<std::uintptr_t>(given);
-      if (address == 0)
-        throw std::invalid_argument(std::string("the address of ") + name +
-                                    " is 0; give that of a C function");
+      if (address == 0) throw std::invalid_argument(std::string("the address of ") + name + " is 0; give that of a C function");
       return Call(std::in_place_type<Native>, reinterpret_cast<Native>(address));
     }
     if (PyCallable_Check(given.ptr()) == 0) {
@@ -71,8 +68,8 @@ class Function {
 
 class GivenFunctions final : public UserFunctions {
  public:
-  GivenFunctions(nb::object kl, nb::object step, nb::object fisher, nb::object estimate,
-                 nb::object slope_limit, nb::object inflection, nb::object owner)
+  GivenFunctions(nb::object kl, nb::object step, nb::object fisher, nb::object estimate, nb::object slope_limit,
+                 nb::object inflection, nb::object owner)
       : kl_(std::move(kl), "kl", false),
         step_(std::move(step), "step", false),
         fisher_(std::move(fisher), "fisher", false),
@@ -84,15 +81,9 @@ class GivenFunctions final : public UserFunctions {
   [[nodiscard]] double kl(double theta, double lam) const override { return kl_(theta, lam); }
   [[nodiscard]] double step(double theta, double slope) const override { return step_(theta, slope); }
   [[nodiscard]] double fisher(double theta) const override { return fisher_(theta); }
-  [[nodiscard]] double estimate(double mean) const override {
-    return estimate_.exists() ? estimate_(mean) : mean;
-  }
-  [[nodiscard]] double slope_limit(double theta) const override {
-    return slope_limit_.exists() ? slope_limit_(theta) : inf;
-  }
-  [[nodiscard]] double inflection(double theta) const override {
-    return inflection_.exists() ? inflection_(theta) : inf;
-  }
+  [[nodiscard]] double estimate(double mean) const override { return estimate_.exists() ? estimate_(mean) : mean; }
+  [[nodiscard]] double slope_limit(double theta) const override { return slope_limit_.exists() ? slope_limit_(theta) : inf; }
+  [[nodiscard]] double inflection(double theta) const override { return inflection_.exists() ? inflection_(theta) : inf; }
 
  private:
   Function<double, double> kl_, step_;
@@ -102,12 +93,11 @@ class GivenFunctions final : public UserFunctions {
 
 }  // namespace
 
-UserFamily make_user_family(nb::object kl, nb::object step, nb::object fisher, nb::object estimate,
-                            nb::object slope_limit, nb::object inflection, Domain domain, nb::object owner) {
-  return {
-      std::make_shared<GivenFunctions>(std::move(kl), std::move(step), std::move(fisher), std::move(estimate),
-                                       std::move(slope_limit), std::move(inflection), std::move(owner)),
-      domain};
+UserFamily make_user_family(nb::object kl, nb::object step, nb::object fisher, nb::object estimate, nb::object slope_limit,
+                            nb::object inflection, Domain domain, nb::object owner) {
+  return {std::make_shared<GivenFunctions>(std::move(kl), std::move(step), std::move(fisher), std::move(estimate),
+                                           std::move(slope_limit), std::move(inflection), std::move(owner)),
+          domain};
 }
 
 }  // namespace linkarms::bindings

@@ -12,7 +12,7 @@ namespace linkarms::bindings {
 /// for estimate, slope_limit, inflection: the mean itself, and no limit. `owner` is kept alive as long as the
 /// family. What a callable raises comes out as it was raised.
 [[nodiscard]] UserFamily make_user_family(nanobind::object kl, nanobind::object step, nanobind::object fisher,
-                                          nanobind::object estimate, nanobind::object slope_limit,
-                                          nanobind::object inflection, Domain domain, nanobind::object owner);
+                                          nanobind::object estimate, nanobind::object slope_limit, nanobind::object inflection,
+                                          Domain domain, nanobind::object owner);
 
 }  // namespace linkarms::bindings

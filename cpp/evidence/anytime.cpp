@@ -10,7 +10,8 @@
 
 namespace linkarms {
 
-std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, std::vector<double> grid, double discount, int version) {
+std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, std::vector<double> grid, double discount,
+                                                       int version) {
   switch (model.kind()) {
     case Kind::isotropic:
       return std::make_unique<BottleneckEvidence<IsotropicEvidence>>(model, grid, discount);

@@ -1,8 +1,11 @@
-// The statistic of the anytime rule (section 5 of math.md): the bottleneck over the evidence against each pair of pairs.
+// The statistic of the anytime rule (section 5 of math.md): the bottleneck over the evidence against each
+// pair of pairs.
 //
-//   min over clusters k and inter pairs (a,b) of the smallest edge of a maximum spanning tree of D_k under E(u,v; a,b)
+//   min over clusters k and inter pairs (a,b) of the smallest edge of a maximum spanning tree of D_k under
+//   E(u,v; a,b)
 //
-// A run seldom needs the whole of it: one candidate below the level forbids a stop, and the same one goes on doing so for many samples.
+// A run seldom needs the whole of it: one candidate below the level forbids a stop, and the same one goes on
+// doing so for many samples.
 #pragma once
 
 #include <memory>
@@ -24,7 +27,8 @@ struct Situation {
   Witness witness;
 };
 
-/// The anytime rule's evidence for one run. What it keeps besides `scale` is a cache: without it the answers are the same.
+/// The anytime rule's evidence for one run. What it keeps besides `scale` is a cache: without it the answers
+/// are the same.
 class AnytimeEvidence {
  public:
   virtual ~AnytimeEvidence() = default;
@@ -33,12 +37,14 @@ class AnytimeEvidence {
   [[nodiscard]] virtual bool is_blocked(const Situation& now, double level) = 0;
   /// The statistic itself; the blocker becomes the pair of pairs where it was found.
   [[nodiscard]] virtual double statistic(const Situation& now) = 0;
-  /// The evidence against one pair of pairs, or any value of at least `level` that it is sure to reach; and whether it is below `level`.
+  /// The evidence against one pair of pairs, or any value of at least `level` that it is sure to reach; and
+  /// whether it is below `level`.
   [[nodiscard]] virtual double against(const Situation& now, const Witness& w, double level) = 0;
   [[nodiscard]] virtual bool is_below(const Situation& now, const Witness& w, double level) = 0;
   /// The pair of pairs that was last seen to forbid a stop.
   [[nodiscard]] virtual Witness blocker() const = 0;
-  /// The index of the c by which arms are chosen; `rescale` takes the one that gives the most evidence against psi's witness.
+  /// The index of the c by which arms are chosen; `rescale` takes the one that gives the most evidence
+  /// against psi's witness.
   [[nodiscard]] virtual Index scale() const = 0;
   virtual void set_scale(Index scale) = 0;
   virtual void rescale(const Situation& now) = 0;
@@ -49,9 +55,10 @@ class AnytimeEvidence {
   [[nodiscard]] virtual std::unique_ptr<AnytimeEvidence> clone() const = 0;
 };
 
-/// `version` 1 weighs arms of unknown variance by universal inference, 2 by mixtures centred at the tested variance; others are the same.
-/// `grid` holds the values of c; prices are divided by `discount`, which is 1 unless the rule was weakened on purpose.
-[[nodiscard]] std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, std::vector<double> grid, double discount,
-                                                                     int version);
+/// `version` 1 weighs arms of unknown variance by universal inference, 2 by mixtures centred at the tested
+/// variance; others are the same. `grid` holds the values of c; prices are divided by `discount`, which is 1
+/// unless the rule was weakened on purpose.
+[[nodiscard]] std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, std::vector<double> grid,
+                                                                     double discount, int version);
 
 }  // namespace linkarms

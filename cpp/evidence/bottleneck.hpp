@@ -39,12 +39,11 @@ class BottleneckEvidence final : public AnytimeEvidence {
     verdict_ = {};
     blocker_ = {};
   }
-  [[nodiscard]] std::unique_ptr<AnytimeEvidence> clone() const override {
-    return std::make_unique<BottleneckEvidence>(*this);
-  }
+  [[nodiscard]] std::unique_ptr<AnytimeEvidence> clone() const override { return std::make_unique<BottleneckEvidence>(*this); }
 
  private:
-  /// What is known of the blocker: it forbids a stop from `level` on as long as the cluster has these arms, and these arms these samples.
+  /// What is known of the blocker: it forbids a stop from `level` on as long as the cluster has these arms,
+  /// and these arms these samples.
   struct Verdict {
     double level = inf;
     std::vector<Index> cluster;
@@ -161,7 +160,8 @@ double BottleneckEvidence<Pairs>::statistic(const Situation& now) {
     best = found;
     where = c;
   };
-  // psi's witness and the blocker come first: the nearer the level is to the answer, the fewer candidates are left
+  // psi's witness and the blocker come first: the nearer the level is to the answer, the fewer candidates are
+  // left
   for (const Witness& w : {now.witness, Witness(blocker_)}) {
     if (is_candidate(clusters, w)) consider(candidate_of(clusters, w));
   }

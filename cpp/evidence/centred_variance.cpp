@@ -29,8 +29,7 @@ std::array<Way, 2> ways(const Situation& now, const Witness& w) {
 
 // Each arm rises by its own a_m h_m(x_m); the infimum is a linear problem in the distances (costs that are
 // not convex: section 2.1).
-double CentredVarianceEvidence::own_variances(const Situation& now, const Witness& w, double level, double c,
-                                              Point* went) const {
+double CentredVarianceEvidence::own_variances(const Situation& now, const Witness& w, double level, double c, Point* went) const {
   const double d = model_->n_features();
   const std::array<Index, 4> arms{w.u, w.v, w.b, w.a};
   const std::size_t n = w.shared() ? 3 : 4;
@@ -53,16 +52,14 @@ double CentredVarianceEvidence::own_variances(const Situation& now, const Witnes
       numbers[i].theta = numbers[i].lam = 0.0;
       numbers[i].kappa = w.shared() && i == 0 ? shared_kappa : 1.0;
       // a flat arm moves anywhere at no cost
-      if (flat && std::get<VarianceMixture>(numbers[i].kind).is_flat() && numbers[i].kappa > 0.0)
-        return -price;
+      if (flat && std::get<VarianceMixture>(numbers[i].kind).is_flat() && numbers[i].kappa > 0.0) return -price;
     }
     numbers[n] = {.theta = gap, .kappa = -1.0, .kind = Fixed{}, .lam = gap};
     const auto all = std::span(numbers).first(n + 1);
     double cost = went ? convex_cost(all) : linear_cost(all, std::min(level + price, best));
     // far apart, one arm that goes the whole way costs less than all of them on the convex part
     for (std::size_t i = 0; went && i < n; ++i) {
-      const double alone = numbers[i].kappa > 0.0 ? gap / numbers[i].kappa : inf,
-                   jump = numbers[i].cost(alone);
+      const double alone = numbers[i].kappa > 0.0 ? gap / numbers[i].kappa : inf, jump = numbers[i].cost(alone);
       if (alone == inf || !(jump < cost)) continue;
       cost = jump;
       for (std::size_t k = 0; k < n; ++k) numbers[k].lam = k == i ? alone : 0.0;
@@ -100,9 +97,8 @@ double CentredVarianceEvidence::shared_variance(const Situation& now, const Witn
       const double n = now.samples.count(m);
       return 1.0 / (n - rho * c * n / (c + n));
     };
-    const double cost =
-        w.shared() ? shared_cost(p, q, r, inverse(w.u), inverse(w.v), inverse(w.b))
-                   : (q - p) * (q - p) / (2.0 * (inverse(w.u) + inverse(w.v) + inverse(w.a) + inverse(w.b)));
+    const double cost = w.shared() ? shared_cost(p, q, r, inverse(w.u), inverse(w.v), inverse(w.b))
+                                   : (q - p) * (q - p) / (2.0 * (inverse(w.u) + inverse(w.v) + inverse(w.a) + inverse(w.b)));
     return 2.0 * cost >= (rho - 1.0) * squares;
   };
   double low = 1.0, high = most;
@@ -114,16 +110,12 @@ double CentredVarianceEvidence::shared_variance(const Situation& now, const Witn
   return top * std::log(low) - a * (low - 1.0) - price / discount_;
 }
 
-double CentredVarianceEvidence::at_scale(const Situation& now, const Witness& w, double level,
-                                         double c) const {
-  return model_->variances() == Variances::shared ? shared_variance(now, w, c)
-                                                  : own_variances(now, w, level, c);
+double CentredVarianceEvidence::at_scale(const Situation& now, const Witness& w, double level, double c) const {
+  return model_->variances() == Variances::shared ? shared_variance(now, w, c) : own_variances(now, w, level, c);
 }
 
-double CentredVarianceEvidence::upper_bound(const Situation& now, const Witness& w, double c,
-                                            Point& went) const {
-  return model_->variances() == Variances::shared ? shared_variance(now, w, c)
-                                                  : own_variances(now, w, inf, c, &went);
+double CentredVarianceEvidence::upper_bound(const Situation& now, const Witness& w, double c, Point& went) const {
+  return model_->variances() == Variances::shared ? shared_variance(now, w, c) : own_variances(now, w, inf, c, &went);
 }
 
 bool CentredVarianceEvidence::point_is_below(const Situation& now, const Witness& w, double level) const {
@@ -132,8 +124,7 @@ bool CentredVarianceEvidence::point_is_below(const Situation& now, const Witness
   const std::array<Index, 4> arms{w.u, w.v, w.b, w.a};
   const std::size_t n = w.shared() ? 3 : 4;
   double reach = 0.0;
-  for (std::size_t i = 0; i < n; ++i)
-    reach += (w.shared() && i == 0 ? shared_kappa : 1.0) * kept_.distance[i];
+  for (std::size_t i = 0; i < n; ++i) reach += (w.shared() && i == 0 ? shared_kappa : 1.0) * kept_.distance[i];
   if (!(reach > 0.0) || gap == inf) return false;
   const double factor = std::max(gap, 0.0) / reach, d = model_->n_features();
   return std::ranges::all_of(grid_, [&](double c) {
@@ -161,8 +152,7 @@ bool CentredVarianceEvidence::is_below(const Situation& now, const Witness& w, d
   return most < surely || against(now, w, level, first) < level;
 }
 
-double CentredVarianceEvidence::against(const Situation& now, const Witness& w, double level,
-                                        Index first) const {
+double CentredVarianceEvidence::against(const Situation& now, const Witness& w, double level, Index first) const {
   const std::size_t size = grid_.size();
   double best = at_scale(now, w, level, grid_[static_cast<std::size_t>(first)]);
   for (std::size_t turn = 1; turn < size && best < level; ++turn) {
@@ -190,8 +180,7 @@ Index CentredVarianceEvidence::best_scale(const Situation& now, const Witness& w
 // How far an arm can be at the largest share of the level: where its rise reaches that, found by doubling;
 // never less than the truth. With one variance for all arms the costs do not separate: a price of infinity
 // says nothing.
-std::vector<SpreadBounds> CentredVarianceEvidence::bounds(const Situation& now, double level, Index first,
-                                                          const Witness&) const {
+std::vector<SpreadBounds> CentredVarianceEvidence::bounds(const Situation& now, double level, Index first, const Witness&) const {
   const auto n = static_cast<std::size_t>(model_->n_arms());
   SpreadBounds out{std::vector(n, 1e300), std::vector(n, inf)};
   out.least = 1.0;

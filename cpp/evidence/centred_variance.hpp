@@ -18,8 +18,7 @@ class CentredVarianceEvidence {
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first) const;
   [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first);
   [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale) const;
-  [[nodiscard]] std::vector<SpreadBounds> bounds(const Situation& now, double level, Index first,
-                                                 const Witness& at) const;
+  [[nodiscard]] std::vector<SpreadBounds> bounds(const Situation& now, double level, Index first, const Witness& at) const;
   void sampled(const Situation&, Index) const {}
   void forget() const {}
 
@@ -34,16 +33,14 @@ class CentredVarianceEvidence {
   };
   /// With each arm's own variance. Where `went` is given: an upper bound, from the part where all rises are
   /// convex, for far less work.
-  [[nodiscard]] double own_variances(const Situation& now, const Witness& w, double level, double c,
-                                     Point* went = nullptr) const;
+  [[nodiscard]] double own_variances(const Situation& now, const Witness& w, double level, double c, Point* went = nullptr) const;
   [[nodiscard]] double upper_bound(const Situation& now, const Witness& w, double c, Point& went) const;
   /// Whether the evidence at the kept point, moved as far as the constraint asks, is below `level` for every
   /// c.
   [[nodiscard]] bool point_is_below(const Situation& now, const Witness& w, double level) const;
   [[nodiscard]] double shared_variance(const Situation& now, const Witness& w, double c) const;
   [[nodiscard]] VarianceMixture mixture(const Samples& samples, Index m, double c) const {
-    return {static_cast<double>(samples.count(m)), samples.moments(m).all_squares, c,
-            static_cast<double>(model_->n_features())};
+    return {static_cast<double>(samples.count(m)), samples.moments(m).all_squares, c, static_cast<double>(model_->n_features())};
   }
 
   const Model* model_;

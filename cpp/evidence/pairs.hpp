@@ -1,14 +1,17 @@
-// The evidence against one pair of pairs: what every kind of model has to provide, and the kind with closed forms.
+// The evidence against one pair of pairs: what every kind of model has to provide, and the kind with closed
+// forms.
 //
-//   E(u,v; a,b) = max over the grid of c of  inf of sum_m l_m(lambda_m)  over all lambda with |lambda_u - lambda_v| >= |lambda_a - lambda_b|
+//   E(u,v; a,b) = max over the grid of c of  inf of sum_m l_m(lambda_m)  over all lambda with |lambda_u -
+//   lambda_v| >= |lambda_a - lambda_b|
 //
-// over the 3 or 4 arms of the pair (section 5 of math.md). Prices may make it negative. A kind of evidence is a copyable class with
-//   against(now, w, level, first)   E, or any value of at least `level` that it is sure to reach; the c to begin with is `first`
-//   is_below(now, w, level, first)  whether E < level: seldom needs E itself
+// over the 3 or 4 arms of the pair (section 5 of math.md). Prices may make it negative. A kind of evidence is
+// a copyable class with
+//   against(now, w, level, first)   E, or any value of at least `level` that it is sure to reach; the c to
+//   begin with is `first` is_below(now, w, level, first)  whether E < level: seldom needs E itself
 //   best_scale(now, w, scale)       the c with the most evidence against w; `scale` where there is no choice
-//   bounds(now, level, first, at)   how far arms can be from their estimates where E < level: see `SpreadBounds`. `at`: where it matters
-//   sampled(now, m)                 what fails for this sample in a user's function must fail now
-//   forget()                        the state has been set from outside
+//   bounds(now, level, first, at)   how far arms can be from their estimates where E < level: see
+//   `SpreadBounds`. `at`: where it matters sampled(now, m)                 what fails for this sample in a
+//   user's function must fail now forget()                        the state has been set from outside
 // Witnesses are oriented: a shared arm is u = a. What a kind keeps is a cache.
 #pragma once
 
@@ -26,8 +29,9 @@ namespace linkarms {
 /// What a bound must be below or above by, as a share: more than rounding can do.
 inline constexpr double sure = 1e-9;
 
-/// For one c, when a pair of pairs is sure to have evidence of at least L, from lengths alone. With S the sum of the spreads (a shared arm
-/// counts four times) and P that of the prices (once):  |q| - |p| >= sqrt(2 max(L + P, least) S).
+/// For one c, when a pair of pairs is sure to have evidence of at least L, from lengths alone. With S the sum
+/// of the spreads (a shared arm counts four times) and P that of the prices (once):  |q| - |p| >= sqrt(2
+/// max(L + P, least) S).
 struct SpreadBounds {
   std::vector<double> spread, price;
   double least = 0.0;  ///< above 0 where the spreads say nothing about smaller costs
@@ -39,11 +43,11 @@ struct SpreadBounds {
   return w.shared() ? total : total + x[w.a];
 }
 
-/// Gaussian arms with one variance each: the Gaussian pair cost at the spreads of the tables, less the prices.
+/// Gaussian arms with one variance each: the Gaussian pair cost at the spreads of the tables, less the
+/// prices.
 class IsotropicEvidence {
  public:
-  IsotropicEvidence(const Model& model, std::vector<double> grid, double discount)
-      : tables_(model, std::move(grid), discount) {}
+  IsotropicEvidence(const Model& model, std::vector<double> grid, double discount) : tables_(model, std::move(grid), discount) {}
 
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first) {
     refresh(now, w);
@@ -61,9 +65,10 @@ class IsotropicEvidence {
     const double bound = isotropic_bound(now.dist, tables_.spread(first), w);
     const double needed = level + total_of(tables_.price(first), w);
     if (bound > 0.0 && bound >= needed * (1.0 + sure)) return false;
-    // costs fall with c, and so do prices: the cost at the smallest c, less the prices at the largest, is at least all of them
-    const double most = isotropic_cost(now.dist, tables_.spread(tables_.smallest()), w) -
-                        total_of(tables_.price(tables_.largest()), w);
+    // costs fall with c, and so do prices: the cost at the smallest c, less the prices at the largest, is at
+    // least all of them
+    const double most =
+        isotropic_cost(now.dist, tables_.spread(tables_.smallest()), w) - total_of(tables_.price(tables_.largest()), w);
     if (most < level - sure * (1.0 + std::abs(level))) return true;
     return against(now, w, level, first) < level;
   }

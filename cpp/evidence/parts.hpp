@@ -1,4 +1,5 @@
-// The smallest edge of a maximum spanning tree of a cluster of which some parts are known to hold together (section 2.2 of math.md).
+// The smallest edge of a maximum spanning tree of a cluster of which some parts are known to hold together
+// (section 2.2 of math.md).
 #pragma once
 
 #include <algorithm>
@@ -23,10 +24,11 @@ struct Bridge {
 /// Joins the parts of a cluster by Prim's algorithm. It keeps scratch memory only.
 class PartJoiner {
  public:
-  /// Every arm a part of its own, or `part[i]` that of the i-th arm: parts are 0, 1, ..., the first arm is of part 0.
-  /// `value(u, v)` is the evidence of an edge, of which any number from `level` on is as good as another.
-  /// Returns the smallest edge of a maximum spanning tree if it is below `level`, else an infinite value. With `any` the first edge that is
-  /// found to be the largest between two sides and below the level will do. Of edges with equal values the first by index is taken.
+  /// Every arm a part of its own, or `part[i]` that of the i-th arm: parts are 0, 1, ..., the first arm is of
+  /// part 0. `value(u, v)` is the evidence of an edge, of which any number from `level` on is as good as
+  /// another. Returns the smallest edge of a maximum spanning tree if it is below `level`, else an infinite
+  /// value. With `any` the first edge that is found to be the largest between two sides and below the level
+  /// will do. Of edges with equal values the first by index is taken.
   template <class Value>
   Bridge join(std::span<const Index> arms, std::span<const Index> part, double level, bool any, Value value) {
     const std::size_t n = arms.size();

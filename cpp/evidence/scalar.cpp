@@ -13,8 +13,12 @@ namespace {
 constexpr std::size_t most_points = 12;
 
 /// The arms of a witness in the order of its numbers; how many there are.
-[[nodiscard]] std::array<Index, 4> arms_of(const Witness& w) { return {w.u, w.v, w.b, w.a}; }
-[[nodiscard]] std::size_t n_arms_of(const Witness& w) { return w.shared() ? 3 : 4; }
+[[nodiscard]] std::array<Index, 4> arms_of(const Witness& w) {
+  return {w.u, w.v, w.b, w.a};
+}
+[[nodiscard]] std::size_t n_arms_of(const Witness& w) {
+  return w.shared() ? 3 : 4;
+}
 
 }  // namespace
 
@@ -34,7 +38,9 @@ void ScalarEvidence::sampled(const Situation& now, Index m) {
 }
 
 const ScalarEvidence::Entry& ScalarEvidence::entry(const Samples& samples, Index j, Index m) {
-  const auto at = [&](Index i) -> Entry& { return entries_[static_cast<std::size_t>(i) * kind_.size() + static_cast<std::size_t>(m)]; };
+  const auto at = [&](Index i) -> Entry& {
+    return entries_[static_cast<std::size_t>(i) * kind_.size() + static_cast<std::size_t>(m)];
+  };
   if (at(j).count == samples.count(m)) return at(j);
   const Scalar& family = model_->scalar(m);
   const double mean = samples.mean(m)[0], theta = samples.estimates()(m, 0);
@@ -77,8 +83,9 @@ double ScalarEvidence::arm_evidence(const Samples& samples, Index j, Index m, do
   return e.weight * number(samples, j, m).cost(lam) - e.price;
 }
 
-/// The infimum at the j-th c, over both signs of the intra pair; if it is above `level`, any such value. The constraint keeps the sign that
-/// the inter pair has where the evidence is smallest. It is implied by the true one whatever that sign, so the value is never too large.
+/// The infimum at the j-th c, over both signs of the intra pair; if it is above `level`, any such value. The
+/// constraint keeps the sign that the inter pair has where the evidence is smallest. It is implied by the
+/// true one whatever that sign, so the value is never too large.
 ScalarEvidence::Found ScalarEvidence::minimise(const Samples& samples, Index j, const Witness& w, double level, Search search) {
   const auto low = [&](Index m) { return entry(samples, j, m).low; };
   const double p = low(w.u) - low(w.v), q = low(w.a) - low(w.b);
@@ -118,8 +125,8 @@ double ScalarEvidence::against(const Situation& now, const Witness& w, double le
   const auto n = static_cast<Index>(grid_.size());
   for (Index turn = 1; turn < n && best < level; ++turn) {
     const Index j = (first + turn) % n;
-    // Where the arms went for the first c bounds the infimum for another from above: most need no search. (To pass over one that would
-    // have been larger is safe.)
+    // Where the arms went for the first c bounds the infimum for another from above: most need no search. (To
+    // pass over one that would have been larger is safe.)
     double above = 0.0;
     for (std::size_t i = 0; i < n_arms_of(w); ++i) above += arm_evidence(samples, j, arms[i], at[i]);
     if (above <= best) continue;
@@ -132,7 +139,8 @@ bool ScalarEvidence::is_below(const Situation& now, const Witness& w, double lev
   const Samples& samples = now.samples;
   const double below = level - sure * (1.0 + std::abs(level));
   Point* point = find_point(w);
-  // a point that has served for a while most often needs to be moved, no more; the search beyond inflections takes long
+  // a point that has served for a while most often needs to be moved, no more; the search beyond inflections
+  // takes long
   Search search = point ? Search::convex : Search::whole;
   std::vector<char> solved(grid_.size(), 0);
   Index j = first;
@@ -184,7 +192,8 @@ Index ScalarEvidence::best_scale(const Situation& now, const Witness& w, Index s
   return scale;
 }
 
-// Where the cost of an arm reaches `level` on either side of its minimiser, rounded outwards to a hundredth, as a distance from the estimate.
+// Where the cost of an arm reaches `level` on either side of its minimiser, rounded outwards to a hundredth,
+// as a distance from the estimate.
 double ScalarEvidence::reach(const Samples& samples, Index j, Index m, double level) {
   const Number x = number(samples, j, m);
   const double theta = samples.estimates()(m, 0);
@@ -212,8 +221,8 @@ double ScalarEvidence::reach(const Samples& samples, Index j, Index m, double le
 std::vector<SpreadBounds> ScalarEvidence::bounds(const Situation& now, double level, Index first, const Witness&) {
   SpreadBounds out;
   for (Index m = 0; m < model_->n_arms(); ++m) out.price.push_back(entry(now.samples, first, m).price);
-  // Each arm is within its reach r at the largest share: |q| - |p| is at most the sum of the r, whose square is at most 4 times the sum of
-  // the squares. A spread of 2 r^2 / share says so.
+  // Each arm is within its reach r at the largest share: |q| - |p| is at most the sum of the r, whose square
+  // is at most 4 times the sum of the squares. A spread of 2 r^2 / share says so.
   out.least = largest_share(level, out.price);
   for (Index m = 0; m < model_->n_arms(); ++m) {
     const double r = out.least > 0.0 ? reach(now.samples, first, m, out.least) : 0.0;

@@ -1,7 +1,9 @@
-// Evidence of arms with one parameter each: Gaussian, with a centred mixture, or a user's own with a fixed prior.
+// Evidence of arms with one parameter each: Gaussian, with a centred mixture, or a user's own with a fixed
+// prior.
 //
-// Any lambda that the constraint allows bounds the infimum from above, for every c. One that was the minimiser a while ago goes on doing so:
-// most questions whether the evidence is below a level need no search.
+// Any lambda that the constraint allows bounds the infimum from above, for every c. One that was the
+// minimiser a while ago goes on doing so: most questions whether the evidence is below a level need no
+// search.
 #pragma once
 
 #include <array>
@@ -60,7 +62,8 @@ class ScalarEvidence {
   Point& new_point(const Witness& w);
   void move_point(Point& point, const FourNumbers& at);
   void refresh_point(const Samples& samples, Point& point);
-  /// The c, of those not solved, with the most evidence at the point (NaN is more than any number); and how much.
+  /// The c, of those not solved, with the most evidence at the point (NaN is more than any number); and how
+  /// much.
   [[nodiscard]] std::pair<Index, double> most_at(const Point& point, const std::vector<char>& solved) const;
 
   const Model* model_;

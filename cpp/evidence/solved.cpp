@@ -56,8 +56,7 @@ std::vector<SpreadBounds> SolvedEvidence::bounds(const Situation& now, double le
   out.least = problem_->has_quadratic() ? 0.0 : share;
   for (Index m = 0; m < model_->n_arms(); ++m) {
     // an infinite spread times a level of zero would not be a number
-    out.spread.push_back(
-        std::min(problem_->spread(m, now.samples.estimates().row(m), tables_.weight(first)[m], share), 1e300));
+    out.spread.push_back(std::min(problem_->spread(m, now.samples.estimates().row(m), tables_.weight(first)[m], share), 1e300));
   }
   return {out};
 }

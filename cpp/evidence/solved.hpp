@@ -1,4 +1,5 @@
-// Evidence of arms whose pair problem is solved for each c: Gaussian arms with full covariances, and vectors of any family.
+// Evidence of arms whose pair problem is solved for each c: Gaussian arms with full covariances, and vectors
+// of any family.
 #pragma once
 
 #include <memory>
@@ -31,7 +32,8 @@ class SolvedEvidence {
   ScaleTables tables_;
 };
 
-/// The largest of the levels that the arms of a pair of pairs can spend between them: the level and the four largest prices, at least 0.
+/// The largest of the levels that the arms of a pair of pairs can spend between them: the level and the four
+/// largest prices, at least 0.
 [[nodiscard]] double largest_share(double level, View price);
 
 }  // namespace linkarms

@@ -11,7 +11,8 @@ namespace {
 constexpr double class_width = 1.3;
 constexpr Index most_classes = 12;
 
-/// The least difference of lengths that shows a cost of `level_and_prices`; infinite where that is not a number.
+/// The least difference of lengths that shows a cost of `level_and_prices`; infinite where that is not a
+/// number.
 [[nodiscard]] double needed_gap(const SpreadBounds& bound, double level_and_prices, double spread) {
   if (level_and_prices <= 0.0) return -inf;
   const double square = 2.0 * std::max(level_and_prices, bound.least) * spread * (1.0 + sure);
@@ -101,8 +102,8 @@ void Survey::make_classes(const Situation& now) {
   }
 }
 
-bool Survey::is_spoke(const std::vector<SpreadBounds>& pair, Index near, Index far, const std::vector<SpreadBounds>& arms, Index v,
-                      double level) {
+bool Survey::is_spoke(const std::vector<SpreadBounds>& pair, Index near, Index far, const std::vector<SpreadBounds>& arms,
+                      Index v, double level) {
   for (std::size_t s = 0; s < pair.size(); ++s) {
     // (summed as `total_of` does, so that equal evidence is not lost to rounding)
     if (-(pair[s].price[near] + arms[s].price[v] + pair[s].price[far]) >= level) return true;
@@ -110,13 +111,15 @@ bool Survey::is_spoke(const std::vector<SpreadBounds>& pair, Index near, Index f
   return false;
 }
 
-/// From which length on pairs of arms of two classes are clear of cluster k at one of the c. `own`: the first arm may be of the cluster.
+/// From which length on pairs of arms of two classes are clear of cluster k at one of the c. `own`: the first
+/// arm may be of the cluster.
 double Survey::needed(Index k, Index near, Index far, bool own) const {
   double least = inf;
   std::vector<const TreeEdge*> edges;
   for (const TreeEdge& edge : tree(k)) {
     if (edge.parent < 0) continue;
-    if (own && is_spoke(widest_, near, far, bounds_, edge.u, level_) && is_spoke(widest_, near, far, bounds_, edge.v, level_)) continue;
+    if (own && is_spoke(widest_, near, far, bounds_, edge.u, level_) && is_spoke(widest_, near, far, bounds_, edge.v, level_))
+      continue;
     edges.push_back(&edge);
   }
   for (std::size_t s = 0; s < bounds_.size(); ++s) {
@@ -196,7 +199,8 @@ Index Survey::split(const Situation& now, Index k, Index a, Index b, double leve
   const Clusters& clusters = now.partition.clusters();
   const double q = now.dist(a, b);
   const Index hub = clusters.label(a) == k ? a : clusters.label(b) == k ? b : -1, far = hub == a ? b : a;
-  // 0 is the part of the hub, if there is one; an arm whose edge is not clear begins a part, unless it is a spoke
+  // 0 is the part of the hub, if there is one; an arm whose edge is not clear begins a part, unless it is a
+  // spoke
   const auto spoke = [&](Index m) { return hub >= 0 && (m == hub || is_spoke(bounds_, hub, far, bounds_, m, level)); };
   part.resize(edges.size());
   std::vector<Index> joins;  // for each part, the one that it turned out to belong to

@@ -1,12 +1,14 @@
 // Which candidates may be below a level, from lengths alone: independent of the kind of evidence.
 //
-// A candidate is a cluster D_k and an inter pair (a, b). Any spanning tree of D_k whose edges all have evidence of at least L against (a, b)
-// shows that the candidate does. By `SpreadBounds` an edge of length p has that if
+// A candidate is a cluster D_k and an inter pair (a, b). Any spanning tree of D_k whose edges all have
+// evidence of at least L against (a, b) shows that the candidate does. By `SpreadBounds` an edge of length p
+// has that if
 //   |q| >= p + sqrt(2 max(L + P_e + P_a + P_b, least) (S_e + s_a + s_b)),
-// so the longest such requirement over the edges of a tree is a length from which on pairs are clear. It is found for classes of arms with
-// similar spreads; pairs that are shorter are looked at one by one. No cost is negative, so an edge whose prices are no more than -L needs
-// nothing else. Early in a run that is what most candidates of a large cluster rest on: an arm of the pair joined to each of the others,
-// which has three prices to pay instead of four.
+// so the longest such requirement over the edges of a tree is a length from which on pairs are clear. It is
+// found for classes of arms with similar spreads; pairs that are shorter are looked at one by one. No cost is
+// negative, so an edge whose prices are no more than -L needs nothing else. Early in a run that is what most
+// candidates of a large cluster rest on: an arm of the pair joined to each of the others, which has three
+// prices to pay instead of four.
 #pragma once
 
 #include <span>
@@ -38,8 +40,9 @@ class Survey {
   /// Candidates that may be below the level.
   [[nodiscard]] std::vector<Candidate> candidates(const Situation& now) const;
 
-  /// The parts of cluster k that are sure to hold together at `level`, which is not above that of `make`: the number of parts, and that of
-  /// each arm in the order of the cluster. An arm of the pair that is in the cluster is of part 0.
+  /// The parts of cluster k that are sure to hold together at `level`, which is not above that of `make`: the
+  /// number of parts, and that of each arm in the order of the cluster. An arm of the pair that is in the
+  /// cluster is of part 0.
   Index split(const Situation& now, Index k, Index a, Index b, double level, std::vector<Index>& part) const;
 
  private:
@@ -54,9 +57,10 @@ class Survey {
   void make_classes(const Situation& now);
   void make_table(const Situation& now);
   [[nodiscard]] bool is_clear(const TreeEdge& edge, double q, Index a, Index b, double level) const;
-  /// Whether arm v is sure to be joined to `near`, of its cluster, against (near, far); by the prices of arms or of classes.
-  [[nodiscard]] static bool is_spoke(const std::vector<SpreadBounds>& pair, Index near, Index far, const std::vector<SpreadBounds>& arms,
-                                     Index v, double level);
+  /// Whether arm v is sure to be joined to `near`, of its cluster, against (near, far); by the prices of arms
+  /// or of classes.
+  [[nodiscard]] static bool is_spoke(const std::vector<SpreadBounds>& pair, Index near, Index far,
+                                     const std::vector<SpreadBounds>& arms, Index v, double level);
   [[nodiscard]] double needed(Index k, Index near, Index far, bool own) const;
   [[nodiscard]] std::span<const TreeEdge> tree(Index k) const {
     return std::span(edges_).subspan(first_[k], first_[k + 1] - first_[k]);
@@ -64,12 +68,13 @@ class Survey {
 
   double level_ = 0.0;
   std::vector<SpreadBounds> bounds_;
-  std::vector<TreeEdge> edges_;      ///< of all clusters; parents come first
-  std::vector<std::size_t> first_;   ///< where those of each cluster begin
-  std::vector<Index> class_;         ///< of each arm, by its spread
+  std::vector<TreeEdge> edges_;       ///< of all clusters; parents come first
+  std::vector<std::size_t> first_;    ///< where those of each cluster begin
+  std::vector<Index> class_;          ///< of each arm, by its spread
   std::vector<SpreadBounds> widest_;  ///< for each c, the largest spread and price of each class
   Index n_classes_ = 0;
-  /// (K, own, C, C): from which length on pairs of two classes are clear of a cluster, that of the first arm where `own`; and the largest.
+  /// (K, own, C, C): from which length on pairs of two classes are clear of a cluster, that of the first arm
+  /// where `own`; and the largest.
   std::vector<double> table_, top_;
 };
 

@@ -38,7 +38,9 @@ ScaleTables::ScaleTables(const Model& model, std::vector<double> grid, double di
   forget();
 }
 
-void ScaleTables::forget() { filled_.assign(kind_.size(), 0); }
+void ScaleTables::forget() {
+  filled_.assign(kind_.size(), 0);
+}
 
 void ScaleTables::refresh_all(const Samples& samples) {
   for (Index m = 0; m < samples.n_arms(); ++m) refresh(samples, m);

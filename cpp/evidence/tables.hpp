@@ -1,9 +1,11 @@
 // What the anytime rule keeps of each arm for each c of its grid (section 5 of math.md).
 //
-// An arm's evidence against lam is  l(lam) = w f(lam) - p:  a weight, a cost that is zero at its minimiser, and a price.
+// An arm's evidence against lam is  l(lam) = w f(lam) - p:  a weight, a cost that is zero at its minimiser,
+// and a price.
 //   Gaussian, of any known covariance:  w = n^2 / (n + c),  f = KL,  p = (d/2) log(1 + n/c)
 //   other families of one parameter:    w = 1,  f the rise of the centred mixture above its minimum -p
-//   no centred mixture of such a form (products, categories, a user's own):  w = n,  f = KL,  p the regret of a fixed prior
+//   no centred mixture of such a form (products, categories, a user's own):  w = n,  f = KL,  p the regret of
+//   a fixed prior
 #pragma once
 
 #include <cmath>
@@ -17,15 +19,22 @@ namespace linkarms {
 /// The kinds of evidence; universal inference, for arms of unknown variance, is not of the form above.
 enum class ArmEvidence { gaussian, mixture, prior, universal };
 [[nodiscard]] ArmEvidence arm_evidence_kind(const Model& model, Index m);
-/// Whether any arm's evidence has a c under this version of the anytime rule: elsewhere a grid of one value is enough.
+/// Whether any arm's evidence has a c under this version of the anytime rule: elsewhere a grid of one value
+/// is enough.
 [[nodiscard]] bool evidence_has_scale(const Model& model, int version);
 
-/// What n samples weigh in evidence whose prior weighs as much as c, and the price of that in d dimensions; c = 0 gives n itself.
-[[nodiscard]] inline double evidence_weight(double n, double c) { return n / (n + c) * n; }
-[[nodiscard]] inline double evidence_price(double n, double c, Index d) { return 0.5 * d * std::log1p(n / c); }
+/// What n samples weigh in evidence whose prior weighs as much as c, and the price of that in d dimensions; c
+/// = 0 gives n itself.
+[[nodiscard]] inline double evidence_weight(double n, double c) {
+  return n / (n + c) * n;
+}
+[[nodiscard]] inline double evidence_price(double n, double c, Index d) {
+  return 0.5 * d * std::log1p(n / c);
+}
 
-/// Weights, spreads (variance over weight) and prices of arms that are Gaussian or have a fixed prior, for each c.
-/// Invariant: an arm's entries are those of the count that they were made for; `refresh` makes them those of the present.
+/// Weights, spreads (variance over weight) and prices of arms that are Gaussian or have a fixed prior, for
+/// each c. Invariant: an arm's entries are those of the count that they were made for; `refresh` makes them
+/// those of the present.
 class ScaleTables {
  public:
   /// Prices are divided by `discount`, which is 1 unless the rule was weakened on purpose.

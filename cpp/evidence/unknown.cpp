@@ -17,14 +17,16 @@ namespace {
   return std::sqrt(total);
 }
 
-/// Minus the log likelihood of n samples with the variance that suits them best, `squares` about the tested means.
+/// Minus the log likelihood of n samples with the variance that suits them best, `squares` about the tested
+/// means.
 [[nodiscard]] double best_likelihood(double n, double d, double squares) {
   return 0.5 * n * d * (std::log(2.0 * std::numbers::pi * squares / (n * d)) + 1.0);
 }
 
 }  // namespace
 
-// The arms share their variance: the likelihood depends on the squares alone, and so on the Gaussian pair cost.
+// The arms share their variance: the likelihood depends on the squares alone, and so on the Gaussian pair
+// cost.
 double UnknownVarianceEvidence::shared_variance(const Samples& samples, const Witness& w) const {
   const double d = model_->n_features();
   const double p = predicted_distance(samples, w.u, w.v), q = predicted_distance(samples, w.a, w.b);
@@ -47,8 +49,8 @@ double UnknownVarianceEvidence::shared_variance(const Samples& samples, const Wi
   return 0.5 * n * d * std::log1p(2.0 * cost / squares) + paid_ * (total + best_likelihood(n, d, squares));
 }
 
-// Each arm has its own variance: how far each moves, with r_u + r_v + r_a + r_b >= gap, a shared arm counted twice. That is the triangle
-// inequality; for four arms nothing is lost by it.
+// Each arm has its own variance: how far each moves, with r_u + r_v + r_a + r_b >= gap, a shared arm counted
+// twice. That is the triangle inequality; for four arms nothing is lost by it.
 double UnknownVarianceEvidence::own_variances(const Samples& samples, const Witness& w, double level) const {
   const double d = model_->n_features();
   const double gap = predicted_distance(samples, w.a, w.b) - predicted_distance(samples, w.u, w.v);
@@ -72,8 +74,9 @@ double UnknownVarianceEvidence::against(const Situation& now, const Witness& w, 
   return model_->variances() == Variances::shared ? shared_variance(now.samples, w) : own_variances(now.samples, w, level);
 }
 
-// The evidence is about the means of the predicted samples, not about the estimates: an arm's reach is how far these two are apart and
-// where a log(1 + (r / b)^2) reaches the largest share. With one variance for all arms the costs do not separate: nothing is said.
+// The evidence is about the means of the predicted samples, not about the estimates: an arm's reach is how
+// far these two are apart and where a log(1 + (r / b)^2) reaches the largest share. With one variance for all
+// arms the costs do not separate: nothing is said.
 std::vector<SpreadBounds> UnknownVarianceEvidence::bounds(const Situation& now, double level, Index, const Witness&) const {
   const auto n = static_cast<std::size_t>(model_->n_arms());
   SpreadBounds out{std::vector(n, 1e300), std::vector(n, inf)};

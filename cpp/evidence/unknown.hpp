@@ -1,7 +1,8 @@
 // Evidence of Gaussian arms of unknown variance: universal inference (section 5 of math.md).
 //
-// Samples are predicted from those before them, and the predictions are compared with the best that any variance could have done on the same
-// samples. With n, S, xbar of the predicted samples of an arm in d dimensions:
+// Samples are predicted from those before them, and the predictions are compared with the best that any
+// variance could have done on the same samples. With n, S, xbar of the predicted samples of an arm in d
+// dimensions:
 //   l(lam) = sum of log predictive densities + (n d / 2) (log(2 pi (S + n |xbar - lam|^2) / (n d)) + 1)
 #pragma once
 

@@ -71,8 +71,7 @@ double categories_shift_kl(View p, double eps) {
 void clip_to_simplex(View mean, const Matrix& box, MutView theta) {
   const auto shift_by = [&](double x) {
     double sum = 0.0;
-    for (std::size_t i = 0; i < mean.size(); ++i)
-      sum += theta[i] = clip(mean[i] + x, box.row(static_cast<Index>(i)));
+    for (std::size_t i = 0; i < mean.size(); ++i) sum += theta[i] = clip(mean[i] + x, box.row(static_cast<Index>(i)));
     return sum;
   };
   shift_by(0.0);
@@ -111,8 +110,8 @@ double scalar_reach(const F& f, double theta, double level) {
 FullCovariance::FullCovariance(Matrix matrix) : covariance(std::move(matrix)) {
   const Index d = covariance.rows();
   if (d < 1 || covariance.cols() != d) {
-    throw std::invalid_argument("covariance has shape (" + std::to_string(d) + ", " +
-                                std::to_string(covariance.cols()) + "); give a square matrix");
+    throw std::invalid_argument("covariance has shape (" + std::to_string(d) + ", " + std::to_string(covariance.cols()) +
+                                "); give a square matrix");
   }
   for (Index i = 0; i < d; ++i) {
     for (Index j = 0; j < i; ++j) {
@@ -142,8 +141,7 @@ Arm::Arm(FullCovariance covariance) : kind_(std::move(covariance)) {}
 
 Arm::Arm(Categories categories) : kind_(categories) {
   if (categories.count < 2) {
-    throw std::invalid_argument("an arm has " + std::to_string(categories.count) +
-                                " categories; give at least 2");
+    throw std::invalid_argument("an arm has " + std::to_string(categories.count) + " categories; give at least 2");
   }
 }
 
@@ -206,13 +204,12 @@ double Arm::reach(View theta, double level) const {
   double total = 0.0;
   for (std::size_t i = 0; i < theta.size(); ++i) {
     // one probability against the rest is Bernoulli, and diverges less
-    const double end = is_categorical() ? scalar_reach(Bernoulli{}, theta[i], level)
-                                        : scalar_reach(coordinates()[i], theta[i], level);
+    const double end =
+        is_categorical() ? scalar_reach(Bernoulli{}, theta[i], level) : scalar_reach(coordinates()[i], theta[i], level);
     total += end * end;
   }
   const double reach = std::sqrt(total);
-  return is_categorical() ? std::min(reach, std::sqrt(level))
-                          : reach;  // Pinsker: KL >= |x - p|^2 for probabilities
+  return is_categorical() ? std::min(reach, std::sqrt(level)) : reach;  // Pinsker: KL >= |x - p|^2 for probabilities
 }
 
 double Arm::log_evidence(double n, View mean, View lam, double c) const {
@@ -232,8 +229,7 @@ double Arm::log_evidence(double n, View mean, View lam, double c) const {
 double Arm::regret(double n, View theta) const {
   if (n <= 0.0) return 0.0;
   if (is_categorical()) return categories_regret(n, theta);
-  if (has_covariance())
-    throw std::logic_error("an arm with a covariance has a centred mixture; its regret is not defined");
+  if (has_covariance()) throw std::logic_error("an arm with a covariance has a centred mixture; its regret is not defined");
   double total = 0.0;
   for (std::size_t i = 0; i < theta.size(); ++i) total += linkarms::regret(coordinates()[i], n, theta[i]);
   return total;

@@ -31,8 +31,7 @@ template <ScalarFamily F>
   }
 }
 
-[[nodiscard]] inline double dominating_variance(const Scalar& f, double theta, double level,
-                                                double tolerance) {
+[[nodiscard]] inline double dominating_variance(const Scalar& f, double theta, double level, double tolerance) {
   return std::visit([=](const auto& g) { return dominating_variance(g, theta, level, tolerance); }, f);
 }
 

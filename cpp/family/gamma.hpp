@@ -15,8 +15,8 @@ namespace linkarms {
 ///   x - (k (n + c) + 1) log(k c + x) + (k c + 1) log(k c) + lgamma(k (n + c) + 1) - lgamma(k c + 1).
 [[nodiscard]] inline double gamma_evidence(double shape, double n, double x, double c) {
   const double k = shape * c;
-  return x - (shape * n + k + 1.0) * std::log(k + x) + (k + 1.0) * std::log(k) +
-         log_gamma(shape * n + k + 1.0) - log_gamma(k + 1.0);
+  return x - (shape * n + k + 1.0) * std::log(k + x) + (k + 1.0) * std::log(k) + log_gamma(shape * n + k + 1.0) -
+         log_gamma(k + 1.0);
 }
 
 /// KL(theta, lam) = k phi(lam / theta - 1).
@@ -24,9 +24,7 @@ struct GammaRate {
   double shape;
   static constexpr Domain domain = Domain::half_line;
 
-  [[nodiscard]] double kl(double theta, double lam) const {
-    return lam > 0.0 ? shape * phi_ratio(lam, theta, lam - theta) : inf;
-  }
+  [[nodiscard]] double kl(double theta, double lam) const { return lam > 0.0 ? shape * phi_ratio(lam, theta, lam - theta) : inf; }
   [[nodiscard]] double step(double theta, double slope) const {
     const double rest = 1.0 / theta - slope / shape;
     return rest > 0.0 ? 1.0 / rest : inf;
@@ -46,9 +44,7 @@ struct GammaMean {
   double shape;
   static constexpr Domain domain = Domain::half_line;
 
-  [[nodiscard]] double kl(double theta, double lam) const {
-    return lam > 0.0 ? shape * phi_ratio(theta, lam, theta - lam) : inf;
-  }
+  [[nodiscard]] double kl(double theta, double lam) const { return lam > 0.0 ? shape * phi_ratio(theta, lam, theta - lam) : inf; }
   /// The smaller root of slope lam^2 - k lam + k theta = 0; at the inflection where there is none.
   [[nodiscard]] double step(double theta, double slope) const {
     const double disc = 1.0 - 4.0 * slope / shape * theta;

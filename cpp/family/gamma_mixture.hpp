@@ -22,15 +22,11 @@ class RateMixture {
         offset_(family.shape * c / total_) {}
 
   [[nodiscard]] double minimiser() const { return (family_.shape * n_ + 1.0) / total_; }
-  [[nodiscard]] double rise(double lam) const {
-    return lam >= 0.0 ? order_ * phi(total_ * (lam - minimiser()) / order_) : inf;
-  }
+  [[nodiscard]] double rise(double lam) const { return lam >= 0.0 ? order_ * phi(total_ * (lam - minimiser()) / order_) : inf; }
   [[nodiscard]] double step(double slope) const {
     return slope < total_ ? std::max(order_ / (total_ - slope) - offset_, 0.0) : inf;
   }
-  [[nodiscard]] double gain(double lam) const {
-    return lam > 0.0 ? (lam + offset_) * (lam + offset_) / order_ : 0.0;
-  }
+  [[nodiscard]] double gain(double lam) const { return lam > 0.0 ? (lam + offset_) * (lam + offset_) / order_ : 0.0; }
   [[nodiscard]] double slope_limit() const { return total_; }
   [[nodiscard]] double inflection() const { return inf; }
   [[nodiscard]] double log_evidence(double lam) const { return family_.log_evidence(n_, mean_, lam, c_); }

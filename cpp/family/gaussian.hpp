@@ -11,9 +11,7 @@ struct Gaussian {
   double variance;
   static constexpr Domain domain = Domain::line;
 
-  [[nodiscard]] double kl(double theta, double lam) const {
-    return (lam - theta) * (lam - theta) / (2.0 * variance);
-  }
+  [[nodiscard]] double kl(double theta, double lam) const { return (lam - theta) * (lam - theta) / (2.0 * variance); }
   [[nodiscard]] double step(double theta, double slope) const { return theta + variance * slope; }
   [[nodiscard]] double gain(double, double, double) const { return variance; }
   [[nodiscard]] double slope_limit(double) const { return inf; }

@@ -50,8 +50,7 @@ template <ScalarFamily F>
   return outer;
 }
 
-[[nodiscard]] inline double kl_interval(const Scalar& f, double theta, double level, Side side,
-                                        double tolerance) {
+[[nodiscard]] inline double kl_interval(const Scalar& f, double theta, double level, Side side, double tolerance) {
   return std::visit([=](const auto& g) { return kl_interval(g, theta, level, side, tolerance); }, f);
 }
 

@@ -62,12 +62,10 @@ class Mixture {
     Kind operator()(const Bernoulli& f) const { return CountMixture<Bernoulli>(f, n, mean, c); }
     Kind operator()(const Poisson& f) const { return CountMixture<Poisson>(f, n, mean, c); }
     Kind operator()(const Gaussian&) const {
-      throw std::invalid_argument(
-          "a Gaussian arm needs no mixture; use its divergence with the weight n^2 / (n + c)");
+      throw std::invalid_argument("a Gaussian arm needs no mixture; use its divergence with the weight n^2 / (n + c)");
     }
     Kind operator()(const UserFamily&) const {
-      throw std::invalid_argument(
-          "a user's own family has no centred mixture; use a family that the package ships");
+      throw std::invalid_argument("a user's own family has no centred mixture; use a family that the package ships");
     }
   };
 

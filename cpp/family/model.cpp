@@ -31,19 +31,16 @@ Model::Model(std::vector<Arm> arms, Index n_features, Variances variances)
   if (arms_.empty()) throw std::invalid_argument("there are no arms; give at least one");
   for (std::size_t m = 0; m < arms_.size(); ++m) {
     if (arms_[m].dimension() != n_features) {
-      throw std::invalid_argument(
-          "arm " + std::to_string(m) + " has " + std::to_string(arms_[m].dimension()) +
-          " features and n_features=" + std::to_string(n_features) + "; make them equal");
+      throw std::invalid_argument("arm " + std::to_string(m) + " has " + std::to_string(arms_[m].dimension()) +
+                                  " features and n_features=" + std::to_string(n_features) + "; make them equal");
     }
   }
   const auto categorical = std::ranges::count_if(arms_, &Arm::is_categorical);
   if (categorical != 0 && categorical != n_arms()) {
-    throw std::invalid_argument(
-        "categorical arms cannot be mixed with other families; give all arms one kind");
+    throw std::invalid_argument("categorical arms cannot be mixed with other families; give all arms one kind");
   }
   if (variances != Variances::known && !std::ranges::all_of(arms_, &Arm::is_isotropic)) {
-    throw std::invalid_argument(
-        "arms of unknown variance cannot be mixed with others; give all arms one kind");
+    throw std::invalid_argument("arms of unknown variance cannot be mixed with others; give all arms one kind");
   }
 }
 

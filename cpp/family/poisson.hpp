@@ -22,9 +22,7 @@ struct Poisson {
     if (slope < 1.0) return theta / (1.0 - slope);
     return theta <= 0.0 && slope == 1.0 ? 0.0 : inf;
   }
-  [[nodiscard]] double gain(double theta, double, double lam) const {
-    return theta > 0.0 ? lam * lam / theta : 0.0;
-  }
+  [[nodiscard]] double gain(double theta, double, double lam) const { return theta > 0.0 ? lam * lam / theta : 0.0; }
   [[nodiscard]] double slope_limit(double) const { return 1.0; }
   [[nodiscard]] double inflection(double) const { return inf; }
   [[nodiscard]] double fisher(double theta) const { return 1.0 / std::max(theta, tiny); }

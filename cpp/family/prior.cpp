@@ -46,9 +46,7 @@ double prior_mass_below(Domain domain, double x) {
 
 double regret(const Scalar& f, double n, double theta) {
   if (n <= 0.0) return 0.0;
-  const auto integral = [=](const auto& g) {
-    return one_side(g, n, theta, Side::below) + one_side(g, n, theta, Side::above);
-  };
+  const auto integral = [=](const auto& g) { return one_side(g, n, theta, Side::below) + one_side(g, n, theta, Side::above); };
   const double total = std::visit(integral, f);
   return total > 0.0 ? -std::log(total) : inf;
 }

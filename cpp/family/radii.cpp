@@ -30,17 +30,11 @@ Domain domain_of(const Arm& arm, std::size_t i) {
 class Ray {
  public:
   Ray(const Arm& arm, double n, View mean, View center, View direction)
-      : arm_(arm),
-        n_(n),
-        mean_(mean),
-        center_(center),
-        step_(direction.begin(), direction.end()),
-        point_(step_.size()) {
+      : arm_(arm), n_(n), mean_(mean), center_(center), step_(direction.begin(), direction.end()), point_(step_.size()) {
     if (!arm.is_categorical()) return;
     double total = 0.0;
     for (const double x : step_) total += x;
-    for (double& x : step_)
-      x -= total / static_cast<double>(step_.size());  // stay where probabilities add up to one
+    for (double& x : step_) x -= total / static_cast<double>(step_.size());  // stay where probabilities add up to one
   }
 
   /// How far one can go until the evidence reaches the level, or to the end of the domain.
@@ -101,19 +95,18 @@ double unknown_radius(const Moments& own, View mean, double level) {
 
 }  // namespace
 
-Matrix confidence_radii(const Model& model, std::span<const Index> counts, const Matrix& means,
-                        const Matrix& directions, double delta, std::span<const Moments> moments) {
+Matrix confidence_radii(const Model& model, std::span<const Index> counts, const Matrix& means, const Matrix& directions,
+                        double delta, std::span<const Moments> moments) {
   const Index n_arms = model.n_arms(), d = model.n_features();
   const auto size = static_cast<std::size_t>(n_arms);
   if (counts.size() != size || means.rows() != n_arms || means.cols() != d || directions.cols() != d ||
       (!moments.empty() && moments.size() != size)) {
     throw std::invalid_argument(
-        "counts, means, moments or directions have another shape than the model; give one row per arm and " +
-        std::to_string(d) + " column(s)");
+        "counts, means, moments or directions have another shape than the model; give one row per arm and " + std::to_string(d) +
+        " column(s)");
   }
   if (model.has_user_family()) {
-    throw std::invalid_argument(
-        "a user's own family has no confidence regions; use a family that the package ships");
+    throw std::invalid_argument("a user's own family has no confidence regions; use a family that the package ships");
   }
   const bool unknown = model.variances() != Variances::known;
   const double level = std::log(n_arms / delta);
@@ -127,8 +120,7 @@ Matrix confidence_radii(const Model& model, std::span<const Index> counts, const
     const auto at = static_cast<std::size_t>(m);
     if (counts[at] == 0) continue;
     model.arm(m).estimate(means.row(m), everywhere, center);
-    const double distance =
-        unknown && !moments.empty() ? unknown_radius(moments[at], means.row(m), level) : inf;
+    const double distance = unknown && !moments.empty() ? unknown_radius(moments[at], means.row(m), level) : inf;
     for (Index k = 0; k < directions.rows(); ++k) {
       const View step = directions.row(k);
       if (unknown) {

@@ -20,7 +20,6 @@ namespace linkarms {
 /// regions are balls, from `moments`; without moments nothing bounds them. Throws std::invalid_argument for a
 /// user's own family, which has no mixture, and for arrays of another shape than the model's.
 [[nodiscard]] Matrix confidence_radii(const Model& model, std::span<const Index> counts, const Matrix& means,
-                                      const Matrix& directions, double delta,
-                                      std::span<const Moments> moments);
+                                      const Matrix& directions, double delta, std::span<const Moments> moments);
 
 }  // namespace linkarms

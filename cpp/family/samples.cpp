@@ -16,8 +16,8 @@ namespace {
 /// flat prior on the mean and on the logarithm of the variance predicts.
 double log_student(double distance2, double degrees, double squares, double n, double d) {
   const double spread = squares * (1.0 + 1.0 / n);
-  return log_gamma(0.5 * (degrees + d)) - log_gamma(0.5 * degrees) -
-         0.5 * d * std::log(std::numbers::pi * spread) - 0.5 * (degrees + d) * std::log1p(distance2 / spread);
+  return log_gamma(0.5 * (degrees + d)) - log_gamma(0.5 * degrees) - 0.5 * d * std::log(std::numbers::pi * spread) -
+         0.5 * (degrees + d) * std::log1p(distance2 / spread);
 }
 
 double degrees_of(Index d, Index count) {
@@ -36,8 +36,7 @@ Samples::Samples(const Model& model, Matrix box)
       precision_(static_cast<std::size_t>(model.n_arms()), 1.0),
       without_(model.n_arms()) {
   if (box_.rows() != model.n_features() || box_.cols() != 2) {
-    throw std::invalid_argument(
-        "the box has another shape than (n_features, 2); give low and high for each feature");
+    throw std::invalid_argument("the box has another shape than (n_features, 2); give low and high for each feature");
   }
   if (model.variances() != Variances::known) {
     Moments none;
@@ -51,8 +50,7 @@ void Samples::add(Index m, View statistic) {
   const Index n = counts_[at] + 1;
   // A user's estimate may throw: find it before anything is changed.
   const MutView mean = scratch_.row(0), theta = scratch_.row(1);
-  for (std::size_t i = 0; i < mean.size(); ++i)
-    mean[i] = means_.row(m)[i] + (statistic[i] - means_.row(m)[i]) / n;
+  for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = means_.row(m)[i] + (statistic[i] - means_.row(m)[i]) / n;
   model_->arm(m).estimate(mean, box_, theta);
   if (!moments_.empty()) predict(m, statistic);
   std::ranges::copy(mean, means_.row(m).begin());
@@ -67,8 +65,7 @@ void Samples::set(std::vector<Index> counts, Matrix means, std::vector<Moments> 
   const auto n_arms = static_cast<std::size_t>(this->n_arms());
   if (counts.size() != n_arms || means.rows() != means_.rows() || means.cols() != means_.cols() ||
       moments.size() != moments_.size()) {
-    throw std::invalid_argument(
-        "counts, means or moments have another shape than the model; give one row per arm");
+    throw std::invalid_argument("counts, means or moments have another shape than the model; give one row per arm");
   }
   Samples next(*model_, box_);
   next.counts_ = std::move(counts);
@@ -96,8 +93,7 @@ void Samples::predict(Index m, View sample) {
     }
   }
   double distance2 = 0.0;
-  for (std::size_t i = 0; i < sample.size(); ++i)
-    distance2 += (sample[i] - mean(m)[i]) * (sample[i] - mean(m)[i]);
+  for (std::size_t i = 0; i < sample.size(); ++i) distance2 += (sample[i] - mean(m)[i]) * (sample[i] - mean(m)[i]);
   if (n >= 1 && degrees >= 1.0 && squares > 0.0) {
     own.log_predictive += log_student(distance2, degrees, squares, n, d);
     own.predicted += 1.0;

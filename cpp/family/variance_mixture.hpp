@@ -26,8 +26,7 @@ namespace linkarms {
 class VarianceMixture {
  public:
   /// `n` >= 1 samples of `d` coordinates with the squares `squares`, for a prior that weighs `c` samples.
-  VarianceMixture(double n, double squares, double c, double d)
-      : a_(0.5 * c * d), r_(c / (c + n)), b_(std::sqrt(squares / n)) {}
+  VarianceMixture(double n, double squares, double c, double d) : a_(0.5 * c * d), r_(c / (c + n)), b_(std::sqrt(squares / n)) {}
 
   /// The price: minus the least evidence. With S = 0 all lambda have the evidence of T/R = (c + n) / c.
   [[nodiscard]] double price(double d) const {

@@ -139,8 +139,7 @@ void Partition::lower_nearest(const Distances& dist) {
   std::vector<Index> size(n_clusters_);
   for (Index k = 0; k < n_clusters_; ++k) {
     const auto members = before_.members(k);
-    if (std::ranges::all_of(members, [&](Index m) { return clusters_.together(m, members.front()); }))
-      continue;
+    if (std::ranges::all_of(members, [&](Index m) { return clusters_.together(m, members.front()); })) continue;
     std::ranges::fill(size, 0);
     for (const Index m : members) ++size[clusters_.label(m)];
     // the largest part is not looked at from its own side

@@ -80,8 +80,7 @@ class Partition {
   std::vector<double> near_;
   SpanningTree tree_;         ///< as it was when the partition was last made or linked again
   std::vector<Index> dirty_;  ///< arms whose distances have changed since then
-  bool too_dirty_ =
-      false;  ///< more arms than `dirty_` may hold have: the tree is made from scratch next time
+  bool too_dirty_ = false;    ///< more arms than `dirty_` may hold have: the tree is made from scratch next time
 };
 
 }  // namespace linkarms

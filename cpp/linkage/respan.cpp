@@ -163,8 +163,7 @@ class Repair {
       }
       for (Index j = start; j < stop; ++j) {
         if (row[j] > link.length || component_[j] == outside || component_[j] == own) continue;
-        if (link.inner < 0 || row[j] < link.length || precedes(m, j, link.inner, link.outer))
-          link = {m, j, row[j]};
+        if (link.inner < 0 || row[j] < link.length || precedes(m, j, link.inner, link.outer)) link = {m, j, row[j]};
       }
     }
   }

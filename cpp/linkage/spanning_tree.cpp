@@ -13,8 +13,7 @@ SpanningTree minimum_spanning_tree(const Distances& dist) {
   if (n == 0) return tree;
   std::ranges::copy(dist.row(0), length.begin());
   order[0] = 0, parent[0] = -1, length[0] = 0.0;
-  std::vector<Index> rest(
-      n - 1);  // arms that are not in the tree yet, by index: rows are read from left to right
+  std::vector<Index> rest(n - 1);  // arms that are not in the tree yet, by index: rows are read from left to right
   std::iota(rest.begin(), rest.end(), 1);
   Index last = 0;
   for (Index step = 1; step < n; ++step) {
@@ -26,8 +25,7 @@ SpanningTree minimum_spanning_tree(const Distances& dist) {
       if (row[m] < length[m] || (row[m] == length[m] && precedes(last, m, parent[m], m))) {
         length[m] = row[m], parent[m] = last;
       }
-      if (length[m] < shortest ||
-          (length[m] == shortest && precedes(m, parent[m], rest[best], parent[rest[best]]))) {
+      if (length[m] < shortest || (length[m] == shortest && precedes(m, parent[m], rest[best], parent[rest[best]]))) {
         best = i, shortest = length[m];
       }
     }

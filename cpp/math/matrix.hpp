@@ -20,9 +20,7 @@ class MatrixOf {
  public:
   MatrixOf() = default;
   MatrixOf(Index rows, Index cols, T value = T{})
-      : rows_(rows),
-        cols_(cols),
-        data_(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols), value) {}
+      : rows_(rows), cols_(cols), data_(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols), value) {}
 
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] Index cols() const { return cols_; }

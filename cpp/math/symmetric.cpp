@@ -14,8 +14,7 @@ namespace {
 struct Rotation {
   double cosine, sine, tangent;
   Rotation(double pp, double qq, double pq) {
-    const double ratio =
-        (qq - pp) / (2.0 * pq);  // cotangent of twice the angle; infinite where pq is negligible
+    const double ratio = (qq - pp) / (2.0 * pq);  // cotangent of twice the angle; infinite where pq is negligible
     tangent = std::copysign(1.0, ratio) / (std::abs(ratio) + std::hypot(ratio, 1.0));
     cosine = 1.0 / std::hypot(tangent, 1.0);
     sine = tangent * cosine;
@@ -56,8 +55,7 @@ Eigen symmetric_eigen(Matrix a) {
     turned = 0;
     for (Index p = 0; p < n; ++p) {
       for (Index q = p + 1; q < n; ++q) {
-        if (std::abs(a(p, q)) <= negligible * std::sqrt(std::abs(a(p, p))) * std::sqrt(std::abs(a(q, q))))
-          continue;
+        if (std::abs(a(p, q)) <= negligible * std::sqrt(std::abs(a(p, p))) * std::sqrt(std::abs(a(q, q)))) continue;
         rotate(a, vectors, p, q);
         ++turned;
       }

@@ -45,10 +45,8 @@ double AngleSearch::linear_bound(const MovingArms& arms, double level) {
   const Index d = point_.cols();
   for (Index i = 0; i < arms.size(); ++i) {
     for (Index k = 0; k < d; ++k) {
-      numbers[i * d + k] = {.theta = arms[i].theta[k],
-                            .weight = arms[i].weight,
-                            .kappa = kappa_(i, k),
-                            .kind = &arms[i].arm->coordinates()[k]};
+      numbers[i * d + k] = {
+          .theta = arms[i].theta[k], .weight = arms[i].weight, .kappa = kappa_(i, k), .kind = &arms[i].arm->coordinates()[k]};
     }
   }
   const double value = linear_cost(std::span(numbers).first(arms.size() * d), level);

@@ -9,7 +9,6 @@ namespace linkarms {
 /// `kappa` and `point`, which becomes the minimiser, have one row per arm. Maximises the concave dual in one
 /// multiplier; the value is that of the dual, hence never above the minimum. The search ends early where it
 /// reaches `level`.
-[[nodiscard]] double categorical_cost(const MovingArms& arms, const Matrix& kappa, double level,
-                                      Matrix& point);
+[[nodiscard]] double categorical_cost(const MovingArms& arms, const Matrix& kappa, double level, Matrix& point);
 
 }  // namespace linkarms

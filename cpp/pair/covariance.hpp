@@ -25,9 +25,7 @@ class QuadraticPair {
 
   /// The cost for the arms u, v, a, b; u and a are the same where `shared`. The value is the dual's, never
   /// above the minimum.
-  [[nodiscard]] double cost(const std::array<QuadraticArm, 4>& arms, bool shared) {
-    return run(arms, shared, false);
-  }
+  [[nodiscard]] double cost(const std::array<QuadraticArm, 4>& arms, bool shared) { return run(arms, shared, false); }
   /// The same; how far the arms move is then in `shift`.
   double solve(const std::array<QuadraticArm, 4>& arms, bool shared) { return run(arms, shared, true); }
   /// The steps of u, v, a, b to the minimiser of the last `solve`. A shared arm's is in the first row, and

@@ -80,8 +80,7 @@ void DominatingPair::fill_covariance(const MovingArms::One& arm, double level, M
     const double upper = std::max(bernoulli_upper(p, level), p);
     precision.push_back(p > 0.0 ? p / (upper * upper) : 0.0);
   }
-  if (*std::ranges::min_element(precision) < 2.0 &&
-      symmetric_eigen(project_diagonal(basis_, precision)).values.front() < 2.0) {
+  if (*std::ranges::min_element(precision) < 2.0 && symmetric_eigen(project_diagonal(basis_, precision)).values.front() < 2.0) {
     std::ranges::fill(precision, 2.0);
   }
   out = inverse(project_diagonal(basis_, precision));
@@ -149,8 +148,7 @@ Bounds DominatingPair::solve(const MovingArms& arms, double level) {
   for (int turn = 0; turn < 6; ++turn) {
     for (Index i = 0; i < n; ++i) fill_covariance(arms[i], found.upper / arms[i].weight, covariance_[i]);
     if (!well_scaled(arms)) break;  // at this price an arm may go nearly anywhere: nothing is known
-    const double value =
-        pair_.solve({arm(MovingArms::u), arm(MovingArms::v), arm(last), arm(b)}, arms.shared());
+    const double value = pair_.solve({arm(MovingArms::u), arm(MovingArms::v), arm(last), arm(b)}, arms.shared());
     found.lower = std::max(found.lower, std::min(value, found.upper));
     constexpr std::array<Index, 4> row_of_shift{0, 1, 3, 2};  // shifts are in the order u, v, a, b
     for (Index i = 0; i < n; ++i) {

@@ -19,8 +19,8 @@ namespace linkarms {
 [[nodiscard]] inline double isotropic_bound(const Distances& dist, View spread, const Witness& w) {
   const double gap = dist(w.a, w.b) - dist(w.u, w.v);
   if (gap <= 0.0) return 0.0;
-  const double total = w.shared() ? 4.0 * spread[w.u] + spread[w.v] + spread[w.b]
-                                  : (spread[w.u] + spread[w.v]) + (spread[w.a] + spread[w.b]);
+  const double total =
+      w.shared() ? 4.0 * spread[w.u] + spread[w.v] + spread[w.b] : (spread[w.u] + spread[w.v]) + (spread[w.a] + spread[w.b]);
   return gap * gap / (2.0 * total);
 }
 
@@ -49,8 +49,7 @@ namespace linkarms {
 
 /// Move the rows u, v, a, b of `lam`, which hold theta, to the minimiser of the cost. The order of the
 /// operations decides ties in recorded runs: keep it.
-inline void isotropic_solution(const Matrix& theta, const Distances& dist, View spread, const Witness& w,
-                               Matrix& lam) {
+inline void isotropic_solution(const Matrix& theta, const Distances& dist, View spread, const Witness& w, Matrix& lam) {
   const auto [u, v, a, b] = w;
   const double intra = dist(u, v), inter = dist(a, b), gap = inter - intra;
   if (gap <= 0.0) return;

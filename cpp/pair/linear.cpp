@@ -119,8 +119,7 @@ Dual maximise_dual(Numbers numbers, double offset, double level) {
 double capped_cost(Numbers numbers, double level) {
   const Dual found = maximise_dual(numbers, 0.0, level);
   if (found.value < inf && found.residual < 0.0) {
-    const auto linear =
-        std::ranges::find_if(numbers, [](const Number& x) { return x.kappa > 0.0 && x.is_linear(); });
+    const auto linear = std::ranges::find_if(numbers, [](const Number& x) { return x.kappa > 0.0 && x.is_linear(); });
     if (linear != numbers.end()) linear->lam -= found.residual / linear->kappa;
   }
   return found.value;
@@ -137,8 +136,7 @@ double interval_bound(const Point& left, const Point& right) {
   const double width = right.x - left.x, chord = (right.f - left.f) / width;
   if (left.g == inf) {  // the others cannot satisfy the constraint at the left end
     if (right.slope > -inf) {
-      return std::min(right.slope < 0.0 ? left.f + right.g - right.slope * width : left.f + right.g,
-                      right.f + right.g);
+      return std::min(right.slope < 0.0 ? left.f + right.g - right.slope * width : left.f + right.g, right.f + right.g);
     }
     return left.f + right.g;
   }
@@ -147,8 +145,7 @@ double interval_bound(const Point& left, const Point& right) {
   // where the two tangents cross
   double x = (right.g - left.g + left.slope * left.x - right.slope * right.x) / (left.slope - right.slope);
   x = std::min(std::max(x, left.x), right.x);
-  return left.f + chord * (x - left.x) +
-         std::max(left.g + left.slope * (x - left.x), right.g + right.slope * (x - right.x));
+  return left.f + chord * (x - left.x) + std::max(left.g + left.slope * (x - left.x), right.g + right.slope * (x - right.x));
 }
 
 /// Number j beyond its inflection, the others before theirs: a certified lower bound of the minimum.

@@ -17,8 +17,7 @@ class MovingArms {
     double weight;
   };
 
-  MovingArms(const Model& model, const Weighted& at, const Witness& w)
-      : index_{w.u, w.v, w.b, w.a}, size_(w.shared() ? 3 : 4) {
+  MovingArms(const Model& model, const Weighted& at, const Witness& w) : index_{w.u, w.v, w.b, w.a}, size_(w.shared() ? 3 : 4) {
     for (Index i = 0; i < size_; ++i) {
       const Index m = index_[i];
       arms_[i] = {&model.arm(m), at.theta.row(m), at.weight[m]};
@@ -35,9 +34,7 @@ class MovingArms {
   [[nodiscard]] Index index(Index i) const { return index_[i]; }
 
   /// What it costs to move the arm of row i to x.
-  [[nodiscard]] double cost(Index i, View x) const {
-    return arms_[i].weight * arms_[i].arm->kl(arms_[i].theta, x);
-  }
+  [[nodiscard]] double cost(Index i, View x) const { return arms_[i].weight * arms_[i].arm->kl(arms_[i].theta, x); }
   /// What it costs to move all arms to a point.
   [[nodiscard]] double cost(const Matrix& point) const {
     double total = 0.0;

@@ -66,8 +66,7 @@ struct Number {
   }
   /// The derivative of the step in the slope, at a slope whose step is x.
   [[nodiscard]] double gain(double slope, double x) const {
-    if (const auto* family = std::get_if<const Scalar*>(&kind))
-      return linkarms::gain(**family, theta, slope, x);
+    if (const auto* family = std::get_if<const Scalar*>(&kind)) return linkarms::gain(**family, theta, slope, x);
     if (const auto* mixture = std::get_if<const Mixture*>(&kind)) return (*mixture)->gain(x);
     if (const auto* student = std::get_if<Student>(&kind)) return student->gain(x);
     if (const auto* distance = std::get_if<VarianceMixture>(&kind)) return distance->gain(x);

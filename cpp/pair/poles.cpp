@@ -133,8 +133,7 @@ double pole_cost(std::span<Number> numbers, double level) {
     at = Sums(poles, mu);
   }
   double value = dual_value(numbers, poles, mu);
-  if (!(value < inf))
-    value = dual_value(numbers, poles, low);  // at the pole itself: just below, all is finite
+  if (!(value < inf)) value = dual_value(numbers, poles, low);  // at the pole itself: just below, all is finite
   return std::max(value, 0.0);
 }
 

@@ -38,9 +38,7 @@ class PairProblem {
   [[nodiscard]] virtual double cost(const Weighted& at, const Witness& w, double level) = 0;
   /// The same for a statistic that only asks whether `level` is reached: a lower bound of the cost, or any
   /// that reaches `level`. A value below `level` may depend on it within the solver's tolerance.
-  [[nodiscard]] virtual double bound(const Weighted& at, const Witness& w, double level) {
-    return cost(at, w, level);
-  }
+  [[nodiscard]] virtual double bound(const Weighted& at, const Witness& w, double level) { return cost(at, w, level); }
   /// Move the rows of `lam` (elsewhere a copy of theta) to the minimiser of the cost.
   virtual void solve(const Weighted& at, const Witness& w, Matrix& lam) = 0;
   /// i_m such that w KL(theta, x) >= |x - theta|^2 / (2 i_m) wherever w KL(theta, x) <= level. A negative
@@ -70,12 +68,8 @@ class IsotropicPairs {
   explicit IsotropicPairs(const Model& model);
   static constexpr bool has_closed_form = true;
 
-  [[nodiscard]] double cost(const Weighted& at, const Witness& w, double) const {
-    return isotropic_cost(at.dist, at.spread, w);
-  }
-  [[nodiscard]] double bound(const Weighted& at, const Witness& w, double level) const {
-    return cost(at, w, level);
-  }
+  [[nodiscard]] double cost(const Weighted& at, const Witness& w, double) const { return isotropic_cost(at.dist, at.spread, w); }
+  [[nodiscard]] double bound(const Weighted& at, const Witness& w, double level) const { return cost(at, w, level); }
   void solve(const Weighted& at, const Witness& w, Matrix& lam) const {
     isotropic_solution(at.theta, at.dist, at.spread, w, lam);
   }

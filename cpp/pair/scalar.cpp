@@ -28,8 +28,7 @@ double both_signs(const Model& model, const Weighted& at, const Witness& w, doub
     const SignedConstraint constraint(w, s, sigma);
     for (std::size_t i = 0; i < constraint.count; ++i) {
       const Index m = constraint.arm[i];
-      numbers[i] = {
-          .theta = theta(m), .weight = at.weight[m], .kappa = constraint.kappa[i], .kind = &model.scalar(m)};
+      numbers[i] = {.theta = theta(m), .weight = at.weight[m], .kappa = constraint.kappa[i], .kind = &model.scalar(m)};
     }
     const double value = linear_cost(std::span(numbers).first(constraint.count), std::min(level, best));
     if (value < best) {

@@ -17,9 +17,7 @@ struct SignedConstraint {
 
   /// The witness is oriented; the signs are 1 or -1.
   SignedConstraint(const Witness& w, double sign, double sigma)
-      : arm{w.u, w.v, w.b, w.a},
-        kappa{w.shared() ? sign - sigma : sign, -sign, sigma, -sigma},
-        count(w.shared() ? 3 : 4) {}
+      : arm{w.u, w.v, w.b, w.a}, kappa{w.shared() ? sign - sigma : sign, -sign, sigma, -sigma}, count(w.shared() ? 3 : 4) {}
 };
 
 /// Arms with one parameter each, of any family. The model must outlive it.

@@ -23,8 +23,7 @@ Bounds VectorPairs::bounds(const MovingArms& arms, double level) {
   best_ = dominating_.point();
   bool separable = true;
   for (Index i = 0; i < arms.size(); ++i) separable = separable && !arms[i].arm->has_covariance();
-  if (angles_ && separable && found.lower < level && found.upper > 0.0 &&
-      found.lower < found.upper * (1.0 - angle_gap)) {
+  if (angles_ && separable && found.lower < level && found.upper > 0.0 && found.lower < found.upper * (1.0 - angle_gap)) {
     found = angles_->narrow(arms, found, level, best_);
   }
   return {std::min(found.lower, found.upper), found.upper};

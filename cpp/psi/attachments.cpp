@@ -187,8 +187,7 @@ template <bool C>
 std::size_t Attachments<C>::bytes() const {
   std::size_t slots = 0;
   for (const auto& of_arm : slots_) slots += of_arm.capacity() * sizeof(Slot);
-  return slot_.bytes() + bound_.bytes() + floor_.bytes() + slots +
-         least_.size() * (sizeof(double) + sizeof(Index));
+  return slot_.bytes() + bound_.bytes() + floor_.bytes() + slots + least_.size() * (sizeof(double) + sizeof(Index));
 }
 
 template class Attachments<true>;

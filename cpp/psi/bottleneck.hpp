@@ -20,20 +20,18 @@ namespace linkarms::psi {
 template <class Problem>
 class Bottleneck {
  public:
-  explicit Bottleneck(Index n_arms)
-      : part_(static_cast<std::size_t>(n_arms)), arms_(static_cast<std::size_t>(n_arms)) {}
+  explicit Bottleneck(Index n_arms) : part_(static_cast<std::size_t>(n_arms)), arms_(static_cast<std::size_t>(n_arms)) {}
 
   /// V_k(a,b) and its edge if it is at most `level`; else any value above that. Nothing where the cluster
   /// falls into more than `most` parts: it is then far below the level, and `by_exchange` ends before it has
   /// joined them all.
-  std::optional<EdgeCost> below(const Costs<Problem>& costs, const ClusterTrees& trees, Index k, Index a,
-                                Index b, double level, Index most);
+  std::optional<EdgeCost> below(const Costs<Problem>& costs, const ClusterTrees& trees, Index k, Index a, Index b, double level,
+                                Index most);
 
   /// The same, for a level that may be far above V_k(a,b): the cheapest edge of the tree is exchanged for the
   /// most expensive one across the same cut, until it is that edge itself. If `keep`, the tree stays as it
   /// has become, but for edges with an arm of the pair and those that follow.
-  EdgeCost by_exchange(const Costs<Problem>& costs, ClusterTrees& trees, Index k, Index a, Index b,
-                       double level, bool keep);
+  EdgeCost by_exchange(const Costs<Problem>& costs, ClusterTrees& trees, Index k, Index a, Index b, double level, bool keep);
 
   [[nodiscard]] std::size_t bytes() const { return (part_.size() + arms_.size()) * sizeof(Index); }
 
@@ -45,11 +43,10 @@ class Bottleneck {
     bool joined = false;
   };
 
-  bool is_above(const Costs<Problem>& costs, const ClusterTrees& trees, Index x, Index a, Index b,
-                double level) const;
+  bool is_above(const Costs<Problem>& costs, const ClusterTrees& trees, Index x, Index a, Index b, double level) const;
   void split(const ClusterTrees& trees, Index k, Index parts);
-  void cross(const Costs<Problem>& costs, Index x, const Part& joined, double narrow, Index a, Index b,
-             double level, EdgeCost& link) const;
+  void cross(const Costs<Problem>& costs, Index x, const Part& joined, double narrow, Index a, Index b, double level,
+             EdgeCost& link) const;
   EdgeCost join(const Costs<Problem>& costs, Index a, Index b, double level);
 
   std::vector<Index> part_, arms_;
@@ -58,8 +55,8 @@ class Bottleneck {
 
 /// Whether the spreads show that the edge of x to its parent costs more than `level` against (a, b).
 template <class Problem>
-bool Bottleneck<Problem>::is_above(const Costs<Problem>& costs, const ClusterTrees& trees, Index x, Index a,
-                                   Index b, double level) const {
+bool Bottleneck<Problem>::is_above(const Costs<Problem>& costs, const ClusterTrees& trees, Index x, Index a, Index b,
+                                   double level) const {
   const Spreads& spread = costs.spreads;
   if (level > spread.level()) return false;
   const Index up = trees.parent(x);
@@ -89,8 +86,8 @@ void Bottleneck<Problem>::split(const ClusterTrees& trees, Index k, Index parts)
 /// Compare the most expensive edge between two parts so far with those of arm x to the arms of the other
 /// part, of least spread `narrow`.
 template <class Problem>
-void Bottleneck<Problem>::cross(const Costs<Problem>& costs, Index x, const Part& joined, double narrow,
-                                Index a, Index b, double level, EdgeCost& link) const {
+void Bottleneck<Problem>::cross(const Costs<Problem>& costs, Index x, const Part& joined, double narrow, Index a, Index b,
+                                double level, EdgeCost& link) const {
   const View row = costs.ground.dist.row(x);
   const double q = costs.ground.dist(a, b);
   const double total = costs.spreads[x] + narrow + costs.spreads[a] + costs.spreads[b];
@@ -153,11 +150,10 @@ EdgeCost Bottleneck<Problem>::join(const Costs<Problem>& costs, Index a, Index b
 }
 
 template <class Problem>
-std::optional<EdgeCost> Bottleneck<Problem>::below(const Costs<Problem>& costs, const ClusterTrees& trees,
-                                                   Index k, Index a, Index b, double level, Index most) {
+std::optional<EdgeCost> Bottleneck<Problem>::below(const Costs<Problem>& costs, const ClusterTrees& trees, Index k, Index a,
+                                                   Index b, double level, Index most) {
   const auto arms = trees.arms(k);
-  if (arms.size() == 2)
-    return EdgeCost{costs(arms[0], arms[1], a, b, level), Edge::between(arms[0], arms[1])};
+  if (arms.size() == 2) return EdgeCost{costs(arms[0], arms[1], a, b, level), Edge::between(arms[0], arms[1])};
   Index parts = 0;
   EdgeCost cut;
   for (const Index x : arms) {
@@ -178,8 +174,8 @@ std::optional<EdgeCost> Bottleneck<Problem>::below(const Costs<Problem>& costs, 
 }
 
 template <class Problem>
-EdgeCost Bottleneck<Problem>::by_exchange(const Costs<Problem>& costs, ClusterTrees& trees, Index k, Index a,
-                                          Index b, double level, bool keep) {
+EdgeCost Bottleneck<Problem>::by_exchange(const Costs<Problem>& costs, ClusterTrees& trees, Index k, Index a, Index b,
+                                          double level, bool keep) {
   /// How many edges are exchanged at most; then all that are left are joined at once.
   constexpr int most_swaps = 20;
   const Index size = costs.ground.clusters.size(k);
@@ -197,8 +193,7 @@ EdgeCost Bottleneck<Problem>::by_exchange(const Costs<Problem>& costs, ClusterTr
     Index x = -1;
     double second = inf;
     for (const Index m : trees.arms(k)) {
-      if (trees.parent(m) < 0 || (x >= 0 && is_above(costs, trees, m, a, b, std::min(second, level))))
-        continue;
+      if (trees.parent(m) < 0 || (x >= 0 && is_above(costs, trees, m, a, b, std::min(second, level)))) continue;
       const EdgeCost edge{costs(m, trees.parent(m), a, b, level), Edge::between(m, trees.parent(m))};
       if (x < 0 || least.exceeds(edge)) {
         second = least.value;
@@ -222,11 +217,9 @@ EdgeCost Bottleneck<Problem>::by_exchange(const Costs<Problem>& costs, ClusterTr
     const bool shares = found.edge.has(a) || found.edge.has(b) || least.edge.has(a) || least.edge.has(b);
     if (found.edge == least.edge || (done && (!saved.empty() || shares || !keep))) break;
     lowest = std::min(lowest, found.value * ties);
-    if (saved.empty() && (shares || !keep))
-      saved = trees.parents(costs.ground, k);  // such edges are good for this pair alone
+    if (saved.empty() && (shares || !keep)) saved = trees.parents(costs.ground, k);  // such edges are good for this pair alone
     const bool u_below = part_[found.edge.u] == 1;
-    trees.replace(costs.ground, k, x, u_below ? found.edge.u : found.edge.v,
-                  u_below ? found.edge.v : found.edge.u);
+    trees.replace(costs.ground, k, x, u_below ? found.edge.u : found.edge.v, u_below ? found.edge.v : found.edge.u);
     if (done) break;
   }
   if (!saved.empty()) trees.restore(costs.ground, k, saved);

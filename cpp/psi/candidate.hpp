@@ -15,9 +15,7 @@ struct Edge {
   Index u = -1, v = -1;
 
   [[nodiscard]] static Edge between(Index x, Index y) { return {std::min(x, y), std::max(x, y)}; }
-  [[nodiscard]] bool precedes(const Edge& other) const {
-    return u < other.u || (u == other.u && v < other.v);
-  }
+  [[nodiscard]] bool precedes(const Edge& other) const { return u < other.u || (u == other.u && v < other.v); }
   [[nodiscard]] bool has(Index m) const { return m == u || m == v; }
   friend bool operator==(const Edge&, const Edge&) = default;
 };

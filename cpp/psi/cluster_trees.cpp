@@ -173,15 +173,14 @@ void ClusterTrees::set_order(const Ground& ground, Index k) {
   for (const Index x : arms(k)) {
     if (!has_alternative(x)) continue;
     const auto [z, w, length] = alternative_[x];
-    const bool valid = z >= 0 && ground.clusters.label(z) == k && ground.clusters.label(w) == k &&
-                       is_below(z, x) && !is_below(w, parent_[x]);
+    const bool valid =
+        z >= 0 && ground.clusters.label(z) == k && ground.clusters.label(w) == k && is_below(z, x) && !is_below(w, parent_[x]);
     if (!valid) set_alternative(x, x, parent_[parent_[x]]);
   }
 }
 
 std::size_t ClusterTrees::bytes() const {
-  return parent_.size() * (7 * sizeof(Index) + sizeof(double) + sizeof(Alternative)) +
-         start_.size() * sizeof(Index);
+  return parent_.size() * (7 * sizeof(Index) + sizeof(double) + sizeof(Alternative)) + start_.size() * sizeof(Index);
 }
 
 }  // namespace linkarms::psi

@@ -43,9 +43,7 @@ class ClusterTrees {
   [[nodiscard]] std::span<const Index> arms(Index k) const { return slice(start_[k], start_[k + 1]); }
   /// x and the arms below it.
   [[nodiscard]] std::span<const Index> below(Index x) const { return slice(position_[x], end_[x]); }
-  [[nodiscard]] bool is_below(Index y, Index x) const {
-    return position_[x] <= position_[y] && position_[y] < end_[x];
-  }
+  [[nodiscard]] bool is_below(Index y, Index x) const { return position_[x] <= position_[y] && position_[y] < end_[x]; }
 
   /// Replace the edge of x to its parent by the one between z, below x, and w, of the same cluster and not
   /// below x.
@@ -80,7 +78,7 @@ class ClusterTrees {
   std::vector<Index> parent_;
   std::vector<double> length_;                 ///< of the edge to the parent; 0 for a root
   std::vector<Index> order_, position_, end_;  ///< below(x) is order_[position_[x]] .. order_[end_[x] - 1]
-  std::vector<Index> start_;  ///< cluster k is order_[start_[k]] .. order_[start_[k + 1] - 1]
+  std::vector<Index> start_;                   ///< cluster k is order_[start_[k]] .. order_[start_[k + 1] - 1]
   std::vector<Alternative> alternative_;
   std::vector<Index> child_, sibling_, spare_;  ///< scratch
   bool fits_ = false, large_ = false;

@@ -18,9 +18,7 @@ class GeneralPairs {
   GeneralPairs& operator=(const GeneralPairs&) = delete;
   static constexpr bool has_closed_form = false;
 
-  [[nodiscard]] double cost(const Weighted& at, const Witness& w, double level) {
-    return problem_->cost(at, w, level);
-  }
+  [[nodiscard]] double cost(const Weighted& at, const Witness& w, double level) { return problem_->cost(at, w, level); }
   void solve(const Weighted& at, const Witness& w, Matrix& lam) { problem_->solve(at, w, lam); }
   [[nodiscard]] double spread(Index m, View theta, double weight, double level) const {
     return problem_->spread(m, theta, weight, level);
@@ -41,9 +39,7 @@ struct Costs {
   Problem& problem;
   long long& evaluated;
 
-  [[nodiscard]] Weighted at() const {
-    return {ground.theta, ground.dist, spreads.weights(), spreads.values()};
-  }
+  [[nodiscard]] Weighted at() const { return {ground.theta, ground.dist, spreads.weights(), spreads.values()}; }
 
   /// cost(x,y; a,b), or if that is above `level` a lower bound of it that is, too. It does not depend on the
   /// order of the arms.

@@ -14,8 +14,7 @@ constexpr std::size_t edges_per_skip = 2000;
 
 }  // namespace
 
-EdgeReplacer::EdgeReplacer(Index n_arms)
-    : skip_(static_cast<std::size_t>(n_arms)), stuck_(static_cast<std::size_t>(n_arms)) {}
+EdgeReplacer::EdgeReplacer(Index n_arms) : skip_(static_cast<std::size_t>(n_arms)), stuck_(static_cast<std::size_t>(n_arms)) {}
 
 void EdgeReplacer::begin() {
   std::ranges::fill(stuck_, 0);
@@ -28,8 +27,8 @@ void EdgeReplacer::note(const Ground& ground, const Spreads& spreads, Index a, I
 /// The edge between the arms below x and those not below u whose least cost against the pairs is largest, by
 /// the Gaussian formula of four arms at the spreads; nothing where that is at most the level.
 std::optional<ClusterTrees::Alternative> EdgeReplacer::best_edge(const Ground& ground, const Spreads& spreads,
-                                                                 const ClusterTrees& trees, Index k, Index x,
-                                                                 Index u, double twice) {
+                                                                 const ClusterTrees& trees, Index k, Index x, Index u,
+                                                                 double twice) {
   outside_.clear();
   for (const Index w : trees.arms(k)) {
     if (!trees.is_below(w, u)) outside_.push_back(w);
@@ -43,8 +42,8 @@ std::optional<ClusterTrees::Alternative> EdgeReplacer::best_edge(const Ground& g
     const View row = ground.dist.row(z);
     for (const Index w : outside_) {
       const double p = row[w] + spreads.slack(), r = spreads[z] + spreads[w];
-      const bool better = std::ranges::all_of(
-          pairs_, [&](const Against& pair) { return signed_square(pair.q - p) > most * (r + pair.s); });
+      const bool better =
+          std::ranges::all_of(pairs_, [&](const Against& pair) { return signed_square(pair.q - p) > most * (r + pair.s); });
       if (!better || of_pair(z) || of_pair(w)) continue;
       most = inf;
       for (const Against& pair : pairs_) most = std::min(most, signed_square(pair.q - p) / (r + pair.s));
@@ -54,8 +53,8 @@ std::optional<ClusterTrees::Alternative> EdgeReplacer::best_edge(const Ground& g
   return most > twice ? std::optional(best) : std::nullopt;
 }
 
-bool EdgeReplacer::replace(const Ground& ground, const Spreads& spreads, ClusterTrees& trees,
-                           NearClasses& near, Index k, Index x, Index a, Index b, double twice) {
+bool EdgeReplacer::replace(const Ground& ground, const Spreads& spreads, ClusterTrees& trees, NearClasses& near, Index k, Index x,
+                           Index a, Index b, double twice) {
   if (stuck_[x]) return false;
   if (skip_[x] > 0) {
     --skip_[x];
@@ -78,8 +77,8 @@ bool EdgeReplacer::replace(const Ground& ground, const Spreads& spreads, Cluster
   return false;
 }
 
-bool EdgeReplacer::replace_alternative(const Ground& ground, const Spreads& spreads, ClusterTrees& trees,
-                                       Index k, Index x, Index b, double twice) {
+bool EdgeReplacer::replace_alternative(const Ground& ground, const Spreads& spreads, ClusterTrees& trees, Index k, Index x,
+                                       Index b, double twice) {
   const Index u = trees.parent(x);
   const View row = ground.dist.row(u);
   pairs_.clear();
@@ -88,8 +87,8 @@ bool EdgeReplacer::replace_alternative(const Ground& ground, const Spreads& spre
     const double p = ground.dist(edge->inner, edge->outer) + spreads.slack();
     const double r = spreads[edge->inner] + spreads[edge->outer];
     Index fails = 0;
-    while (fails < ground.size() && (ground.clusters.label(fails) == k ||
-                                     !crosses(row[fails], spreads[u] + spreads[fails], p, r, twice))) {
+    while (fails < ground.size() &&
+           (ground.clusters.label(fails) == k || !crosses(row[fails], spreads[u] + spreads[fails], p, r, twice))) {
       ++fails;
     }
     if (fails == ground.size()) {

@@ -25,18 +25,16 @@ class EdgeReplacer {
   /// Replace the edge of x, of cluster k, to its parent, which may cost as little as the level against (a,
   /// b), by one that costs more than the level against every pair with which it shares no arm. False where
   /// none was found.
-  bool replace(const Ground& ground, const Spreads& spreads, ClusterTrees& trees, NearClasses& near, Index k,
-               Index x, Index a, Index b, double twice);
+  bool replace(const Ground& ground, const Spreads& spreads, ClusterTrees& trees, NearClasses& near, Index k, Index x, Index a,
+               Index b, double twice);
   /// Replace the alternative edge of x, which may cost as little as the level against (u, b), u the parent of
   /// x, by one that does not against any pair of u. False where none was found.
-  bool replace_alternative(const Ground& ground, const Spreads& spreads, ClusterTrees& trees, Index k,
-                           Index x, Index b, double twice);
+  bool replace_alternative(const Ground& ground, const Spreads& spreads, ClusterTrees& trees, Index k, Index x, Index b,
+                           double twice);
   /// How many searches the edge of x is passed over for.
   [[nodiscard]] int skips(Index x) const { return skip_[x]; }
 
-  [[nodiscard]] std::size_t bytes() const {
-    return skip_.size() * (sizeof(int) + 1) + outside_.size() * sizeof(Index);
-  }
+  [[nodiscard]] std::size_t bytes() const { return skip_.size() * (sizeof(int) + 1) + outside_.size() * sizeof(Index); }
 
  private:
   /// An inter pair that a new edge is chosen by: its arms, length and spread.
@@ -45,9 +43,8 @@ class EdgeReplacer {
     double q, s;
   };
   void note(const Ground& ground, const Spreads& spreads, Index a, Index b);
-  std::optional<ClusterTrees::Alternative> best_edge(const Ground& ground, const Spreads& spreads,
-                                                     const ClusterTrees& trees, Index k, Index x, Index u,
-                                                     double twice);
+  std::optional<ClusterTrees::Alternative> best_edge(const Ground& ground, const Spreads& spreads, const ClusterTrees& trees,
+                                                     Index k, Index x, Index u, double twice);
 
   std::vector<Against> pairs_;
   std::vector<Index> outside_;

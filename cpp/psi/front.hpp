@@ -17,8 +17,7 @@ namespace linkarms::psi {
 /// all of them: the reach.
 class Front {
  public:
-  explicit Front(Index n_classes)
-      : reach_(n_classes, n_classes), longest_(static_cast<std::size_t>(n_classes)) {}
+  explicit Front(Index n_classes) : reach_(n_classes, n_classes), longest_(static_cast<std::size_t>(n_classes)) {}
 
   void make(const ClusterTrees& trees, const NearClasses& near, const Spreads& spreads, double twice);
 

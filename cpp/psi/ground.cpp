@@ -5,9 +5,7 @@
 namespace linkarms::psi {
 
 Surroundings::Surroundings(const Distances& dist, const Clusters& clusters)
-    : up(static_cast<std::size_t>(dist.size()), -1),
-      lengths(up.size(), 0.0),
-      nearest(nearest_foreign(dist, clusters)) {
+    : up(static_cast<std::size_t>(dist.size()), -1), lengths(up.size(), 0.0), nearest(nearest_foreign(dist, clusters)) {
   for (Index k = 0; k < clusters.n_clusters(); ++k) {
     const auto arms = clusters.members(k);
     const Index size = clusters.size(k);

@@ -38,21 +38,19 @@ struct SearchMemory {
 /// What all searches have in common: a partition is one way to describe the ground.
 class GroundSearch : public Search {
  public:
-  PsiAnswer at(const Matrix& theta, const Distances& dist, const Partition& partition, View weights,
-               std::optional<Index> moved, Matrix& lam, MutView kl) final {
+  PsiAnswer at(const Matrix& theta, const Distances& dist, const Partition& partition, View weights, std::optional<Index> moved,
+               Matrix& lam, MutView kl) final {
     return find(ground(theta, dist, partition), weights, moved, lam, kl);
   }
   void partition_changed(const Matrix& theta, const Distances& dist, const Partition& partition) final {
     regroup(ground(theta, dist, partition), partition.clusters_before());
   }
 
-  virtual PsiAnswer find(const Ground& ground, View weights, std::optional<Index> moved, Matrix& lam,
-                         MutView kl) = 0;
+  virtual PsiAnswer find(const Ground& ground, View weights, std::optional<Index> moved, Matrix& lam, MutView kl) = 0;
   virtual void regroup(const Ground& ground, const Clusters& before) = 0;
   /// For tests: what has been kept, and V_k(a,b) up to `level` with nothing known, in one of two ways.
   [[nodiscard]] virtual SearchMemory memory(const Clusters& clusters) const = 0;
-  virtual EdgeCost bottleneck(const Ground& ground, View weights, const Candidate& of, double level,
-                              bool by_exchange) = 0;
+  virtual EdgeCost bottleneck(const Ground& ground, View weights, const Candidate& of, double level, bool by_exchange) = 0;
 
  private:
   static Ground ground(const Matrix& theta, const Distances& dist, const Partition& partition) {
@@ -60,7 +58,6 @@ class GroundSearch : public Search {
   }
 };
 
-[[nodiscard]] std::unique_ptr<GroundSearch> make_ground_search(const Model& model,
-                                                               const SearchLimits& limits = {});
+[[nodiscard]] std::unique_ptr<GroundSearch> make_ground_search(const Model& model, const SearchLimits& limits = {});
 
 }  // namespace linkarms::psi

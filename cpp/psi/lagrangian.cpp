@@ -68,8 +68,7 @@ void Lagrangian::solve_factored(std::vector<double>& x) const {
   }
 }
 
-void Lagrangian::add_edge(std::vector<double>& x, Index i, Index j, double scale,
-                          const std::vector<double>& at) const {
+void Lagrangian::add_edge(std::vector<double>& x, Index i, Index j, double scale, const std::vector<double>& at) const {
   const Index width = split_->rows * split_->cols;
   for (Index k = 0; k < width; ++k) {
     const double change = scale * (at[i * width + k] - at[j * width + k]);
@@ -107,8 +106,7 @@ double Lagrangian::evaluate(View mu) {
     for (Index j = 0; j < e; ++j)
       for (Index k = 0; k < e; ++k)
         for (Index c = 0; c < r; ++c)
-          value += 0.5 * shift_[(i * e + j) * r + c] * split_->precision[(i * e + j) * e + k] *
-                   shift_[(i * e + k) * r + c];
+          value += 0.5 * shift_[(i * e + j) * r + c] * split_->precision[(i * e + j) * e + k] * shift_[(i * e + k) * r + c];
   const double inter = inter_square();
   for (std::size_t i = 0; i < mu.size(); ++i) {
     lack_[i] = 0.5 * (inter - square(split_->u[i], split_->v[i]));
@@ -181,10 +179,8 @@ Matrix Lagrangian::curvature(std::span<const Index> free, double tau) const {
       double total = 0.0;
       for (std::size_t k = 0; k < lambda_.size(); ++k) total += moved[i][k] * solved[j][k];
       if (tau > 0.0) {
-        const Index u = split_->u[free[i]], v = split_->v[free[i]], x = split_->u[free[j]],
-                    y = split_->v[free[j]];
-        total += tau * (inter + edge_block(u, v, x, y, true) - edge_block(u, v, a, b, true) -
-                        edge_block(a, b, x, y, true));
+        const Index u = split_->u[free[i]], v = split_->v[free[i]], x = split_->u[free[j]], y = split_->v[free[j]];
+        total += tau * (inter + edge_block(u, v, x, y, true) - edge_block(u, v, a, b, true) - edge_block(a, b, x, y, true));
       }
       hessian(i, j) = hessian(j, i) = total;
     }

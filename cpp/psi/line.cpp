@@ -26,9 +26,8 @@ bool assign(const Split& split, Index shared, std::span<const Index> rest, std::
   Index count = 0;
   const auto others = static_cast<Index>(rest.size());
   for (Index s = 0; s < others; ++s) {
-    const bool is_right = split.kind == SplitKind::suffix
-                              ? s >= split.cut
-                              : (s == split.cut) == (split.kind == SplitKind::one_alone);
+    const bool is_right =
+        split.kind == SplitKind::suffix ? s >= split.cut : (s == split.cut) == (split.kind == SplitKind::one_alone);
     right[rest[s]] = is_right;
     count += is_right ? 1 : 0;
   }
@@ -71,9 +70,7 @@ class Reach {
       }
     }
   }
-  [[nodiscard]] bool may_split(std::size_t k, Index a, Index b) const {
-    return widest_[k] >= low_[b] - high_[a];
-  }
+  [[nodiscard]] bool may_split(std::size_t k, Index a, Index b) const { return widest_[k] >= low_[b] - high_[a]; }
 
  private:
   std::vector<double> low_, high_, widest_;
@@ -83,8 +80,7 @@ class Reach {
 bool is_loose(const Model& model, std::span<const Index> arms) {
   if (arms.size() <= 2) return false;
   const std::size_t first = model.scalar(arms[0]).index();
-  return std::ranges::any_of(
-      arms, [&](Index m) { return model.scalar(m).index() != first || is<UserFamily>(model.scalar(m)); });
+  return std::ranges::any_of(arms, [&](Index m) { return model.scalar(m).index() != first || is<UserFamily>(model.scalar(m)); });
 }
 
 }  // namespace

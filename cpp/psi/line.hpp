@@ -16,7 +16,6 @@ namespace linkarms {
 ///   floor    a lower bound of psi: all that is known of clusters of three arms and more that are not of one
 ///   shipped family ceiling  an upper one: what `lam` costs, or infinite lam      becomes the lowest-cost
 ///   alternative that was found, a true one but for rounding; left alone where none is below `ceiling`
-[[nodiscard]] Bounds line_psi(const Line& line, const Clusters& clusters, double floor, double ceiling,
-                              MutView lam);
+[[nodiscard]] Bounds line_psi(const Line& line, const Clusters& clusters, double floor, double ceiling, MutView lam);
 
 }  // namespace linkarms

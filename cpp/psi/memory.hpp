@@ -43,8 +43,7 @@ SearchMemory SearchOf<Problem>::memory(const Clusters& clusters) const {
 }
 
 template <class Problem>
-EdgeCost SearchOf<Problem>::bottleneck(const Ground& ground, View weights, const Candidate& of, double level,
-                                       bool by_exchange) {
+EdgeCost SearchOf<Problem>::bottleneck(const Ground& ground, View weights, const Candidate& of, double level, bool by_exchange) {
   forget();
   spreads_.assign(problem_, ground.theta, weights, std::nullopt);
   spreads_.fit(problem_, ground.theta, level < inf ? level : 1.0);

@@ -11,9 +11,7 @@ constexpr double ratio = 1.25;
 }  // namespace
 
 NearClasses::NearClasses(Index n_arms, Index n_classes)
-    : near_(n_classes, n_arms, inf),
-      class_(static_cast<std::size_t>(n_arms)),
-      top_(static_cast<std::size_t>(n_classes), -1.0) {}
+    : near_(n_classes, n_arms, inf), class_(static_cast<std::size_t>(n_arms)), top_(static_cast<std::size_t>(n_classes), -1.0) {}
 
 Index NearClasses::find_class(double spread) const {
   Index c = 0;
@@ -97,8 +95,7 @@ bool NearClasses::block_crosses(const Ground& ground, const Spreads& spreads, In
   return false;
 }
 
-std::optional<Edge> NearClasses::first_crossing(const Ground& ground, const Spreads& spreads, Index z,
-                                                Index w, double twice) {
+std::optional<Edge> NearClasses::first_crossing(const Ground& ground, const Spreads& spreads, Index z, Index w, double twice) {
   const Index n = ground.size();
   const double p = ground.dist(z, w) + spreads.slack(), r = spreads[z] + spreads[w];
   for (Index first = 0; first < n; first += block) {
@@ -109,8 +106,7 @@ std::optional<Edge> NearClasses::first_crossing(const Ground& ground, const Spre
       if (!row_crosses(spreads, a, p, r, twice)) continue;
       const View row = ground.dist.row(a);
       for (Index b = 0; b < n; ++b) {
-        if (b != z && b != w && !ground.together(a, b) &&
-            crosses(row[b], spreads[a] + spreads[b], p, r, twice)) {
+        if (b != z && b != w && !ground.together(a, b) && crosses(row[b], spreads[a] + spreads[b], p, r, twice)) {
           return Edge{a, b};
         }
       }

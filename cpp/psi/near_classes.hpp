@@ -47,15 +47,14 @@ class NearClasses {
   /// spread r.
   [[nodiscard]] bool row_crosses(const Spreads& spreads, Index a, double p, double r, double twice) const;
   /// The first pair that shares no arm with the edge (z, w) and may cost as little as the level against it.
-  [[nodiscard]] std::optional<Edge> first_crossing(const Ground& ground, const Spreads& spreads, Index z,
-                                                   Index w, double twice);
+  [[nodiscard]] std::optional<Edge> first_crossing(const Ground& ground, const Spreads& spreads, Index z, Index w, double twice);
 
   [[nodiscard]] std::size_t bytes() const { return near_.bytes() + class_.size() * sizeof(Index); }
 
  private:
   [[nodiscard]] Index find_class(double spread) const;
-  [[nodiscard]] bool block_crosses(const Ground& ground, const Spreads& spreads, Index first, double p,
-                                   double r, double twice) const;
+  [[nodiscard]] bool block_crosses(const Ground& ground, const Spreads& spreads, Index first, double p, double r,
+                                   double twice) const;
 
   Matrix near_;  ///< classes x arms
   std::vector<Index> class_;

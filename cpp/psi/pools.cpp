@@ -76,8 +76,8 @@ Meeting meeting_cost(const Line& line, Index a, Index b, double level) {
   return {line.cost(a, place) + line.cost(b, place), place};
 }
 
-Bounds split_cost(const Line& line, std::span<const Index> cluster, const std::vector<bool>& right, Index a,
-                  Index b, double level, MutView lam) {
+Bounds split_cost(const Line& line, std::span<const Index> cluster, const std::vector<bool>& right, Index a, Index b,
+                  double level, MutView lam) {
   const auto n = static_cast<Index>(cluster.size());
   Index shared = -1;
   bool convex = convex_up_to(line, a, level);

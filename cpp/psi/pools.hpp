@@ -36,9 +36,7 @@ struct Line {
   const Model& model;
   View theta, weight;
 
-  [[nodiscard]] double cost(Index m, double at) const {
-    return weight[m] * kl(model.scalar(m), theta[m], at);
-  }
+  [[nodiscard]] double cost(Index m, double at) const { return weight[m] * kl(model.scalar(m), theta[m], at); }
 };
 
 /// A lower bound of a cost, and the cost of a point that was found.
@@ -55,8 +53,8 @@ struct Bounds {
 ///   level    costs of this and more are only known to be that; not above what it costs to bring a and b
 ///   together lam      a copy of theta; its entries for the cluster, a and b are set where the upper bound is
 ///   below `level`
-[[nodiscard]] Bounds split_cost(const Line& line, std::span<const Index> cluster,
-                                const std::vector<bool>& right, Index a, Index b, double level, MutView lam);
+[[nodiscard]] Bounds split_cost(const Line& line, std::span<const Index> cluster, const std::vector<bool>& right, Index a,
+                                Index b, double level, MutView lam);
 
 /// What it costs to bring a and b, theta[a] <= theta[b], to one place, and that place; only known to be above
 /// `level` where it is.

@@ -64,8 +64,7 @@ double SearchOf<Problem>::find_attachment(const C& costs, Index u, Index b, doub
   const auto enough = [&](Index x) {
     if (x == u || x == v) return false;
     // if u stayed where it is, it would cost no less
-    if (Problem::has_closed_form &&
-        signed_square(row[b] - row[x]) < 1.999999 * most * (spreads_[x] + spreads_[b])) {
+    if (Problem::has_closed_form && signed_square(row[b] - row[x]) < 1.999999 * most * (spreads_[x] + spreads_[b])) {
       return false;
     }
     const double cost = costs.shared(u, x, b, level);
@@ -151,8 +150,7 @@ void SearchOf<Problem>::scan_alternatives(const C& costs, Candidate& best) {
     double twice = spreads_.twice(best.value);
     const auto [z, w, length] = trees_.alternative(ground, x);
     const double p = length + spreads_.slack(), r = spreads_[z] + spreads_[w];
-    if (!crosses(ground.nearest[u], spreads_[u] + near_.widest(), p, r, twice) ||
-        !near_.row_crosses(spreads_, u, p, r, twice)) {
+    if (!crosses(ground.nearest[u], spreads_[u] + near_.widest(), p, r, twice) || !near_.row_crosses(spreads_, u, p, r, twice)) {
       continue;
     }
     near_.refresh(ground, u);

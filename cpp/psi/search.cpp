@@ -25,13 +25,13 @@ std::unique_ptr<Search> make_search(const Model& model, Index) {
   return psi::make_ground_search(model);
 }
 
-PsiAnswer psi_from_scratch(const Model& model, const Matrix& theta, const Distances& dist,
-                           const Clusters& clusters, View weights, Matrix& lam, MutView kl) {
+PsiAnswer psi_from_scratch(const Model& model, const Matrix& theta, const Distances& dist, const Clusters& clusters, View weights,
+                           Matrix& lam, MutView kl) {
   std::ranges::copy(theta.values(), lam.values().begin());
   std::ranges::fill(kl, 0.0);
   const psi::Surroundings around(dist, clusters);
-  return psi::make_ground_search(model)->find(
-      {theta, dist, clusters, around.up, around.lengths, around.nearest}, weights, std::nullopt, lam, kl);
+  return psi::make_ground_search(model)->find({theta, dist, clusters, around.up, around.lengths, around.nearest}, weights,
+                                              std::nullopt, lam, kl);
 }
 
 }  // namespace linkarms

@@ -48,7 +48,7 @@ class Search {
 [[nodiscard]] std::unique_ptr<Search> make_search(const Model& model, Index n_clusters);
 
 /// psi with nothing known beforehand. `lam` and `kl` are filled whole.
-PsiAnswer psi_from_scratch(const Model& model, const Matrix& theta, const Distances& dist,
-                           const Clusters& clusters, View weights, Matrix& lam, MutView kl);
+PsiAnswer psi_from_scratch(const Model& model, const Matrix& theta, const Distances& dist, const Clusters& clusters, View weights,
+                           Matrix& lam, MutView kl);
 
 }  // namespace linkarms

@@ -29,16 +29,14 @@ class SearchOf final : public GroundSearch {
  public:
   SearchOf(const Model& model, const SearchLimits& limits);
 
-  PsiAnswer find(const Ground& ground, View weights, std::optional<Index> moved, Matrix& lam,
-                 MutView kl) override;
+  PsiAnswer find(const Ground& ground, View weights, std::optional<Index> moved, Matrix& lam, MutView kl) override;
   void regroup(const Ground& ground, const Clusters& before) override;
   void forget() override;
   [[nodiscard]] std::unique_ptr<Search> clone() const override { return std::make_unique<SearchOf>(*this); }
   [[nodiscard]] long long costs_evaluated() const override { return evaluated_; }
   [[nodiscard]] std::size_t bytes() const override;
   [[nodiscard]] SearchMemory memory(const Clusters& clusters) const override;
-  EdgeCost bottleneck(const Ground& ground, View weights, const Candidate& of, double level,
-                      bool by_exchange) override;
+  EdgeCost bottleneck(const Ground& ground, View weights, const Candidate& of, double level, bool by_exchange) override;
 
  private:
   using C = Costs<Problem>;
@@ -89,8 +87,7 @@ SearchOf<Problem>::SearchOf(const Model& model, const SearchLimits& limits)
       bottleneck_(model.n_arms()) {}
 
 template <class Problem>
-PsiAnswer SearchOf<Problem>::find(const Ground& ground, View weights, std::optional<Index> moved, Matrix& lam,
-                                  MutView kl) {
+PsiAnswer SearchOf<Problem>::find(const Ground& ground, View weights, std::optional<Index> moved, Matrix& lam, MutView kl) {
   const bool known = std::exchange(known_, false);  // until all has gone well: a user's function may throw
   const bool one = spreads_.assign(problem_, ground.theta, weights, known ? moved : std::nullopt);
   const C costs{ground, spreads_, problem_, evaluated_};
@@ -190,14 +187,12 @@ Candidate SearchOf<Problem>::propose(const Ground& ground) const {
 template <class Problem>
 Candidate SearchOf<Problem>::begin(const C& costs) {
   const Ground& ground = costs.ground;
-  const bool valid =
-      last_.exists() && ground.together(last_.edge.u, last_.edge.v) && !ground.together(last_.a, last_.b);
+  const bool valid = last_.exists() && ground.together(last_.edge.u, last_.edge.v) && !ground.together(last_.a, last_.b);
   const Candidate start = valid ? last_ : propose(ground);
   Candidate best;
   if (start.exists()) {
     const Index k = valid ? ground.clusters.label(start.edge.u) : start.k;
-    best.take_smaller(bottleneck_.by_exchange(costs, trees_, k, start.a, start.b, inf, true), k, start.a,
-                      start.b);
+    best.take_smaller(bottleneck_.by_exchange(costs, trees_, k, start.a, start.b, inf, true), k, start.a, start.b);
   }
   return best;
 }
@@ -258,8 +253,8 @@ void SearchOf<Problem>::forget() {
 
 template <class Problem>
 std::size_t SearchOf<Problem>::bytes() const {
-  return spreads_.bytes() + trees_.bytes() + near_.bytes() + attachments_.bytes() + list_.bytes() +
-         replacer_.bytes() + bottleneck_.bytes() + to_scan_.capacity() * sizeof(Index);
+  return spreads_.bytes() + trees_.bytes() + near_.bytes() + attachments_.bytes() + list_.bytes() + replacer_.bytes() +
+         bottleneck_.bytes() + to_scan_.capacity() * sizeof(Index);
 }
 
 }  // namespace linkarms::psi

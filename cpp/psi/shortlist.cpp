@@ -42,8 +42,7 @@ void Shortlist::set_level(const Spreads& spreads, double level) {
 
 /// List the edge of u against the pair (a, b), unless it is seen to cost more; `total` is the spread of all
 /// arms together.
-void Shortlist::offer(const Ground& ground, const Spreads& spreads, Index u, Index a, Index b, double total,
-                      double twice) {
+void Shortlist::offer(const Ground& ground, const Spreads& spreads, Index u, Index a, Index b, double total, double twice) {
   const double gap = ground.dist(a, b) * shrink - length_[u] - spreads.slack();
   if (signed_square(gap) > twice * total) return;
   if (listed_.size() == most_) {
@@ -122,8 +121,7 @@ void Shortlist::offer_row(const Ground& ground, const Spreads& spreads, Index a,
 void Shortlist::offer_edge(const Ground& ground, const Spreads& spreads, Index m) {
   const double twice = this->twice(spreads), p = length_[m] + spreads.slack();
   for (Index a = 0; a < ground.size(); ++a) {
-    if (ground.together(a, m) || !crosses(ground.nearest[a], spreads[a] + largest_, p, spread_[m], twice))
-      continue;
+    if (ground.together(a, m) || !crosses(ground.nearest[a], spreads[a] + largest_, p, spread_[m], twice)) continue;
     for (Index b = a + 1; b < ground.size(); ++b) {
       if (ground.together(b, m) || ground.together(a, b)) continue;
       offer(ground, spreads, m, a, b, spread_[m] + spreads[a] + spreads[b], twice);

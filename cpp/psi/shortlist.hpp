@@ -77,8 +77,7 @@ class Shortlist {
   void clear(const Spreads& spreads, double level);
   void set_level(const Spreads& spreads, double level);
   [[nodiscard]] double twice(const Spreads& spreads) const { return spreads.twice(level_); }
-  void offer(const Ground& ground, const Spreads& spreads, Index u, Index a, Index b, double total,
-             double twice);
+  void offer(const Ground& ground, const Spreads& spreads, Index u, Index a, Index b, double total, double twice);
   void offer_guess(const Ground& ground, const Spreads& spreads);
   void offer_pair(const Ground& ground, const Spreads& spreads, Index a, Index b, double twice);
   void offer_row(const Ground& ground, const Spreads& spreads, Index a, Index first);
@@ -88,9 +87,8 @@ class Shortlist {
   std::vector<Listed> listed_;
   std::vector<Index> mate_;  ///< the other arm of the cluster of each arm; negative for an arm alone
   std::vector<double> length_,
-      spread_;  ///< of the edge of each arm; no pair is as short as that of an arm alone
-  std::vector<double>
-      shared_;  ///< its spread against a pair that shares the arm, without the other arm of the pair
+      spread_;                  ///< of the edge of each arm; no pair is as short as that of an arm alone
+  std::vector<double> shared_;  ///< its spread against a pair that shares the arm, without the other arm of the pair
   double longest_ = 0.0, broadest_ = 0.0,
          largest_ = 0.0;  ///< length and spread of edges, spread of arms: at most so much
   double level_ = -1.0;
@@ -119,8 +117,7 @@ void Shortlist::improve(const Costs<Problem>& costs, std::size_t first, Candidat
       Listed* next = nullptr;  // the one with the least bound
       for (std::size_t i = first; i < listed_.size(); ++i) {
         Listed& entry = listed_[i];
-        if (!entry.known && entry.cost <= std::min(best.value * room, level_) &&
-            (!next || entry.cost < next->cost)) {
+        if (!entry.known && entry.cost <= std::min(best.value * room, level_) && (!next || entry.cost < next->cost)) {
           next = &entry;
         }
       }

@@ -11,8 +11,8 @@ namespace {
 
 /// Smallest edge of a maximum spanning tree of `arms` under the bounds against (a, b), or `level` if that is
 /// less: Prim's algorithm.
-double smallest_edge(const Distances& dist, View spread, std::span<const Index> arms, Index a, Index b,
-                     double level, std::vector<double>& weight) {
+double smallest_edge(const Distances& dist, View spread, std::span<const Index> arms, Index a, Index b, double level,
+                     std::vector<double>& weight) {
   double smallest = level;
   weight.assign(arms.size(), -1.0);
   std::size_t last = 0;
@@ -42,16 +42,14 @@ SplitArms pick(const SplitArms& all, const Witness& w) {
   const Index width = all.rows * all.cols, square = all.rows * all.rows;
   for (Index m : arms) {
     some.theta.insert(some.theta.end(), all.theta.begin() + m * width, all.theta.begin() + (m + 1) * width);
-    some.precision.insert(some.precision.end(), all.precision.begin() + m * square,
-                          all.precision.begin() + (m + 1) * square);
+    some.precision.insert(some.precision.end(), all.precision.begin() + m * square, all.precision.begin() + (m + 1) * square);
   }
   return some;
 }
 
 }  // namespace
 
-void split_bounds(const Distances& dist, View spread, const Clusters& clusters, double level,
-                  MutView bounds) {
+void split_bounds(const Distances& dist, View spread, const Clusters& clusters, double level, MutView bounds) {
   const auto n = static_cast<std::size_t>(clusters.n_arms());
   std::ranges::fill(bounds, inf);
   std::vector<double> weight;
@@ -66,8 +64,7 @@ void split_bounds(const Distances& dist, View spread, const Clusters& clusters, 
   }
 }
 
-void pair_values(const SplitArms& all, std::span<const Index> cluster, Index a, Index b, double level,
-                 MutView values) {
+void pair_values(const SplitArms& all, std::span<const Index> cluster, Index a, Index b, double level, MutView values) {
   const std::size_t n = cluster.size();
   for (std::size_t i = 0; i < n; ++i) {
     values[i * n + i] = inf;

@@ -18,7 +18,6 @@ void split_bounds(const Distances& dist, View spread, const Clusters& clusters, 
 /// Lower bounds of cost(u, v; a, b) for all two arms of a cluster, by the dual of a single pair; `level`
 /// where they reach it. `all` holds every arm (its pairs are ignored); values has n x n entries for the n
 /// arms of the cluster, infinite on the diagonal.
-void pair_values(const SplitArms& all, std::span<const Index> cluster, Index a, Index b, double level,
-                 MutView values);
+void pair_values(const SplitArms& all, std::span<const Index> cluster, Index a, Index b, double level, MutView values);
 
 }  // namespace linkarms

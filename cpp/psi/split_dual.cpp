@@ -43,12 +43,7 @@ Free choose_free(View mu, View slope, double tolerance) {
 class Climber {
  public:
   Climber(const SplitArms& split, std::vector<double> mu)
-      : split_(split),
-        here_(split),
-        there_(split),
-        mu_(std::move(mu)),
-        slope_(mu_.size()),
-        trial_(mu_.size()) {}
+      : split_(split), here_(split), there_(split), mu_(std::move(mu)), slope_(mu_.size()), trial_(mu_.size()) {}
 
   /// Newton's method on the multipliers that are not zero. Leaves D(mu), not the sum, in value().
   AscentEnd climb(double level, double tau, double tolerance) {

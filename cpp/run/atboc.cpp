@@ -16,7 +16,9 @@ constexpr int most_turns = 200;
 constexpr double first_stay = 0.1;
 constexpr int quick_turns = 10;
 
-[[nodiscard]] std::array<Index, 4> arms_of(const Witness& w) { return {w.u, w.v, w.a, w.b}; }
+[[nodiscard]] std::array<Index, 4> arms_of(const Witness& w) {
+  return {w.u, w.v, w.a, w.b};
+}
 
 }  // namespace
 
@@ -52,7 +54,8 @@ Index AtbocTracker::choose(const Matrix& theta, const Distances& dist, const Par
       std::ranges::fill(memory_.total, static_cast<double>(told - 1) / n_arms);
       memory_.last = told - 1;
     }
-    if (!std::ranges::equal(memory_.labels, partition.clusters().labels())) {  // other clusters, other alternatives
+    if (!std::ranges::equal(memory_.labels,
+                            partition.clusters().labels())) {  // other clusters, other alternatives
       memory_.cuts.clear();
       rows_.clear();
       std::ranges::copy(partition.clusters().labels(), memory_.labels.begin());
@@ -81,8 +84,9 @@ Index AtbocTracker::choose(const Matrix& theta, const Distances& dist, const Par
   return best;
 }
 
-// The divergence of arm m in one cut; 0 where the arm does not move. (Where arms are isotropic in one division: recorded runs depend on how
-// it is rounded, because the game below has many nearly equal vertices.)
+// The divergence of arm m in one cut; 0 where the arm does not move. (Where arms are isotropic in one
+// division: recorded runs depend on how it is rounded, because the game below has many nearly equal
+// vertices.)
 void AtbocTracker::price_arm(const Matrix& theta, std::size_t cut, Index m) {
   const MovedArms& moved = memory_.cuts[cut];
   const auto i = std::ranges::find(moved.arms, m);
@@ -98,7 +102,8 @@ void AtbocTracker::price_arm(const Matrix& theta, std::size_t cut, Index m) {
   rows_[cut][m] = total / (2.0 * model_->arm(m).variance(from));
 }
 
-// Bring the divergences up to date, for the arms whose estimates have moved; the upper bound that the mixture proves.
+// Bring the divergences up to date, for the arms whose estimates have moved; the upper bound that the mixture
+// proves.
 double AtbocTracker::price(const Matrix& theta) {
   for (Index m = 0; m < theta.rows(); ++m) {
     if (std::ranges::equal(theta.row(m), priced_.row(m))) continue;
@@ -117,7 +122,8 @@ double AtbocTracker::price(const Matrix& theta) {
   return upper;
 }
 
-// Add the cut of an alternative. Where there is no room the oldest that proves nothing goes, or the oldest of all.
+// Add the cut of an alternative. Where there is no room the oldest that proves nothing goes, or the oldest of
+// all.
 void AtbocTracker::add_cut(const Matrix& theta, const Nearest& found) {
   auto& [last, evaluations, lower, upper, weights, total, labels, cuts, mixture] = memory_;
   if (cuts.size() == room()) {
@@ -135,11 +141,13 @@ void AtbocTracker::add_cut(const Matrix& theta, const Nearest& found) {
   for (const Index m : cuts.back().arms) price_arm(theta, cuts.size() - 1, m);
 }
 
-// Bring the weights to within the relative gap of the maximum of psi; nothing is solved where they are that near already. First the cuts
-// are priced at the estimates, and psi is taken at the weights: a bracket. While it is wider than the gap, the cut at the last point is
-// added, a matrix game gives the highest point of all cuts, and psi is asked between this and the best point so far (Ben-Ameur and Neto
-// 2007): near the former at first, half-way if that is not enough, because the highest point alone jumps about. Where clusters have three
-// arms or more psi is a bound that is not concave; the cuts are then not proved, and the search ends after `most_turns`.
+// Bring the weights to within the relative gap of the maximum of psi; nothing is solved where they are that
+// near already. First the cuts are priced at the estimates, and psi is taken at the weights: a bracket. While
+// it is wider than the gap, the cut at the last point is added, a matrix game gives the highest point of all
+// cuts, and psi is asked between this and the best point so far (Ben-Ameur and Neto 2007): near the former at
+// first, half-way if that is not enough, because the highest point alone jumps about. Where clusters have
+// three arms or more psi is a bound that is not concave; the cuts are then not proved, and the search ends
+// after `most_turns`.
 void AtbocTracker::optimise(const Matrix& theta, const Distances& dist, const Partition& partition, Nearest& free) {
   double upper = price(theta), best = 0.0;
   std::vector<double> asked = memory_.weights, highest(asked.size());

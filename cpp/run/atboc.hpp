@@ -1,7 +1,8 @@
 // ATBOC: weights that maximise psi at the estimates, kept up to date from sample to sample, and tracked.
 //
-// Every alternative lambda is a cut: psi(w, theta) <= sum_m w_m KL(theta_m, lambda_m) for all w (section 4 of math.md). It stays one when the
-// estimates theta move, with other divergences, as long as they are clustered in the same way. So the alternatives are kept, and priced again.
+// Every alternative lambda is a cut: psi(w, theta) <= sum_m w_m KL(theta_m, lambda_m) for all w (section 4 of
+// math.md). It stays one when the estimates theta move, with other divergences, as long as they are clustered
+// in the same way. So the alternatives are kept, and priced again.
 #pragma once
 
 #include <array>
@@ -22,9 +23,9 @@ struct MovedArms {
 
 /// What ATBOC remembers, and all that a dump holds of it.
 struct AtbocMemory {
-  std::int64_t last = 0;         ///< samples told when the weights were last brought up to date; 0: never
-  std::int64_t evaluations = 0;  ///< of psi
-  double lower = 0.0, upper = 0.0;  ///< psi at the weights, and an upper bound of its maximum
+  std::int64_t last = 0;               ///< samples told when the weights were last brought up to date; 0: never
+  std::int64_t evaluations = 0;        ///< of psi
+  double lower = 0.0, upper = 0.0;     ///< psi at the weights, and an upper bound of its maximum
   std::vector<double> weights, total;  ///< w, and the sum of all w so far
   std::vector<Index> labels;           ///< the clusters that the cuts belong to
   std::vector<MovedArms> cuts;         ///< at most `room`
@@ -39,9 +40,9 @@ class AtbocTracker {
   /// Throws std::invalid_argument where it is not one of a run with such arms.
   void set_memory(AtbocMemory memory);
 
-  /// The arm that is furthest behind the sum of the weights so far, or by forced exploration. `pulls` include pending ones, `told` are the
-  /// samples told. The weights are brought up to date once for each number of samples told, and count for all samples since the last time;
-  /// before the first time they count as equal.
+  /// The arm that is furthest behind the sum of the weights so far, or by forced exploration. `pulls` include
+  /// pending ones, `told` are the samples told. The weights are brought up to date once for each number of
+  /// samples told, and count for all samples since the last time; before the first time they count as equal.
   Index choose(const Matrix& theta, const Distances& dist, const Partition& partition, Nearest& free,
                std::span<const std::int64_t> pulls, std::int64_t told);
 

@@ -16,8 +16,8 @@ std::vector<std::int64_t> Engine::pulls() const {
   return n;
 }
 
-/// The arm with the largest KL; where every KL is zero (the estimates are on the edge to another partition) the least sampled arm of the
-/// witness. Ties break by index.
+/// The arm with the largest KL; where every KL is zero (the estimates are on the edge to another partition)
+/// the least sampled arm of the witness. Ties break by index.
 Index Engine::most_moved(const Nearest& found) const {
   const auto kl = found.kl();
   const auto largest = std::ranges::max_element(kl);
@@ -102,7 +102,8 @@ Index Engine::choose() {
   return ready() ? choose_by_divergence() : fewest;
 }
 
-/// Whether the rule's statistic has reached `level` above its base. Only when ready and where the cut is not ambiguous.
+/// Whether the rule's statistic has reached `level` above its base. Only when ready and where the cut is not
+/// ambiguous.
 bool Engine::reached(double level) {
   if (!s_.anytime) return std::isfinite(s_.counted.psi()) && s_.counted.psi() - s_.base >= level;
   if (s_.statistic) return *s_.statistic - s_.base >= level;
@@ -128,12 +129,14 @@ Witness Engine::witness() {
 }
 
 double Engine::evidence_against(const Witness& w, double level) {
-  if (!s_.anytime || !ready()) throw std::logic_error("only the anytime rule has evidence against pairs, once every arm has a sample");
+  if (!s_.anytime || !ready())
+    throw std::logic_error("only the anytime rule has evidence against pairs, once every arm has a sample");
   return s_.anytime->against(now(), w, level);
 }
 
 bool Engine::evidence_is_below(const Witness& w, double level) {
-  if (!s_.anytime || !ready()) throw std::logic_error("only the anytime rule has evidence against pairs, once every arm has a sample");
+  if (!s_.anytime || !ready())
+    throw std::logic_error("only the anytime rule has evidence against pairs, once every arm has a sample");
   return s_.anytime->is_below(now(), w, level);
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-
 #include <string>
 #include <utility>
 
@@ -15,7 +14,9 @@
 namespace linkarms {
 namespace {
 
-[[nodiscard]] std::size_t count_of(const Model& model) { return static_cast<std::size_t>(model.n_arms()); }
+[[nodiscard]] std::size_t count_of(const Model& model) {
+  return static_cast<std::size_t>(model.n_arms());
+}
 
 }  // namespace
 
@@ -45,7 +46,8 @@ Engine::Engine(std::shared_ptr<const Model> model, Index n_clusters, SamplingRul
       stopping_(std::move(stopping)),
       s_(*model_, n_clusters, sampling_, stopping_, std::move(box)) {
   if (n_clusters < 1 || n_clusters > n_arms()) {
-    throw std::invalid_argument("n_clusters=" + std::to_string(n_clusters) + ", but there are " + std::to_string(n_arms()) + " arms");
+    throw std::invalid_argument("n_clusters=" + std::to_string(n_clusters) + ", but there are " + std::to_string(n_arms()) +
+                                " arms");
   }
   if (weights.size() != count_of(*model_)) throw std::invalid_argument("weights must hold one number per arm");
   s_.w = std::move(weights);
@@ -92,7 +94,8 @@ void Engine::find_partition(Index m) {
   std::ranges::copy(s_.partition.clusters().labels(), s_.labels.begin());
 }
 
-/// EBC's ascent: w(t) = projection of w(t-1) + eta g, eta = step / sqrt(t), g the gradient of psi at w(t-1) (Algorithm 1, line 12).
+/// EBC's ascent: w(t) = projection of w(t-1) + eta g, eta = step / sqrt(t), g the gradient of psi at w(t-1)
+/// (Algorithm 1, line 12).
 void Engine::step_ebc(double step) {
   if (ready()) {
     std::ranges::copy(s_.w, s_.free.weights().begin());
@@ -112,7 +115,9 @@ void Engine::step_ebc(double step) {
 /// The weights of the samples after one of arm m; m if no other arm's have changed.
 std::optional<Index> Engine::weigh(Index m) {
   const double c = prior_samples();
-  const auto weight = [&](Index j) { return evidence_weight(static_cast<double>(s_.samples.count(j)), c) * s_.samples.precision(j); };
+  const auto weight = [&](Index j) {
+    return evidence_weight(static_cast<double>(s_.samples.count(j)), c) * s_.samples.precision(j);
+  };
   const MutView weights = s_.counted.weights();
   if (c != s_.weighed_with) {
     for (Index j = 0; j < n_arms(); ++j) weights[j] = weight(j);
@@ -178,7 +183,8 @@ void Engine::refresh() {
 
 Told Engine::told() const {
   const auto counts = s_.samples.counts();
-  Told out{{counts.begin(), counts.end()}, s_.pending, s_.samples.means(), {}, s_.w, s_.w_sum, s_.anytime ? s_.anytime->scale() : 0};
+  Told out{{counts.begin(), counts.end()},      s_.pending, s_.samples.means(), {}, s_.w, s_.w_sum,
+           s_.anytime ? s_.anytime->scale() : 0};
   if (model_->variances() != Variances::known) {
     for (Index m = 0; m < n_arms(); ++m) out.moments.push_back(s_.samples.moments(m));
   }

@@ -1,4 +1,5 @@
-// One run: what has been told, the rules, and everything that follows from both. Arms are numbers, samples are checked by the caller.
+// One run: what has been told, the rules, and everything that follows from both. Arms are numbers, samples
+// are checked by the caller.
 #pragma once
 
 #include <cstdint>
@@ -25,17 +26,17 @@ struct Outcome {
 
 /// The samples that a trial draws on, and what it has found so far.
 struct Trial {
-  std::vector<std::span<const double>> samples;   ///< of each arm, d numbers per sample, in the order in which they are used
-  std::span<std::int64_t> used;                   ///< how many of them have been
-  View levels;                                    ///< log(1/delta) for each delta: one trajectory serves all
-  std::span<std::int64_t> stopped_at;             ///< -1, or the number of samples at which the rule stopped
-  std::span<std::int64_t> stopped_labels;         ///< (levels, M): the partition named then
+  std::vector<std::span<const double>> samples;  ///< of each arm, d numbers per sample, in the order in which they are used
+  std::span<std::int64_t> used;                  ///< how many of them have been
+  View levels;                                   ///< log(1/delta) for each delta: one trajectory serves all
+  std::span<std::int64_t> stopped_at;            ///< -1, or the number of samples at which the rule stopped
+  std::span<std::int64_t> stopped_labels;        ///< (levels, M): the partition named then
 };
 
 class Engine {
  public:
-  /// `box` has d rows of low and high to which estimates are clipped; `weights` are EBC's first ones, drawn by the caller.
-  /// Throws std::invalid_argument for settings that do not fit the model.
+  /// `box` has d rows of low and high to which estimates are clipped; `weights` are EBC's first ones, drawn
+  /// by the caller. Throws std::invalid_argument for settings that do not fit the model.
   Engine(std::shared_ptr<const Model> model, Index n_clusters, SamplingRule sampling, StoppingRule stopping, Matrix box,
          std::vector<double> weights);
 
@@ -43,10 +44,11 @@ class Engine {
   void observe(Index arm, View statistic);
   /// The next arm, pending pulls counted as pulls; for rules of the core.
   [[nodiscard]] Index choose();
-  /// Whether the rule stops at `level`, which is log(1/delta) or what the rule makes of it; for rules of the core. Never where the
-  /// estimates have equal edges at the cut.
+  /// Whether the rule stops at `level`, which is log(1/delta) or what the rule makes of it; for rules of the
+  /// core. Never where the estimates have equal edges at the cut.
   [[nodiscard]] bool check(double level);
-  /// The rule's statistic: psi, or the anytime rule's own; 0 before every arm has a sample and where the cut is ambiguous.
+  /// The rule's statistic: psi, or the anytime rule's own; 0 before every arm has a sample and where the cut
+  /// is ambiguous.
   [[nodiscard]] double evidence();
   /// The threshold without what delta adds to it.
   [[nodiscard]] double threshold_base() const { return s_.base; }
@@ -59,7 +61,8 @@ class Engine {
   [[nodiscard]] std::shared_ptr<const RunState> save() const { return std::make_shared<const RunState>(s_); }
   void restore(const RunState& state) { s_ = state; }
   [[nodiscard]] Told told() const;
-  /// Set what has been told; the rest follows. All or nothing. Throws std::invalid_argument for what cannot have been told.
+  /// Set what has been told; the rest follows. All or nothing. Throws std::invalid_argument for what cannot
+  /// have been told.
   void set_told(const Told& told);
   void set_pending(std::span<const std::int64_t> pulls);
   void add_pending(Index arm, std::int64_t pulls);
@@ -72,14 +75,16 @@ class Engine {
   [[nodiscard]] bool ready() const { return s_.samples.every_arm_has_one(); }
   [[nodiscard]] bool ambiguous() const { return s_.partition.made() && s_.partition.ambiguous(); }
   [[nodiscard]] const Samples& samples() const { return s_.samples; }
-  /// The partition of the estimates, M labels; -1 before every arm has a sample. These and the views below stay where they are.
+  /// The partition of the estimates, M labels; -1 before every arm has a sample. These and the views below
+  /// stay where they are.
   [[nodiscard]] std::span<const std::int64_t> labels() const { return s_.labels; }
   [[nodiscard]] std::span<const std::int64_t> pending() const { return s_.pending; }
   /// psi at the weights of the samples, its witness, lambda*, and the divergences.
   [[nodiscard]] const Nearest& nearest() const { return s_.counted; }
   [[nodiscard]] View ebc_weights() const { return s_.w; }
   [[nodiscard]] View ebc_weight_sum() const { return s_.w_sum; }
-  /// The evidence against one pair of pairs under the anytime rule, or any value of at least `level`; only when ready.
+  /// The evidence against one pair of pairs under the anytime rule, or any value of at least `level`; only
+  /// when ready.
   [[nodiscard]] double evidence_against(const Witness& w, double level);
   [[nodiscard]] bool evidence_is_below(const Witness& w, double level);
   /// ATBOC's memory; null under other rules.

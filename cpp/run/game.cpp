@@ -11,8 +11,9 @@ namespace {
 /// Reduced costs above this, for rows scaled to at most one, are taken for zero.
 constexpr double zero = 1e-12;
 
-/// A tableau of the simplex method: `basis` are the variables of its rows, `outside` those of its columns. The last row holds reduced
-/// costs, the last column right-hand sides. Variables below `n_rows` are multipliers, n_rows + m is the slack of arm m.
+/// A tableau of the simplex method: `basis` are the variables of its rows, `outside` those of its columns.
+/// The last row holds reduced costs, the last column right-hand sides. Variables below `n_rows` are
+/// multipliers, n_rows + m is the slack of arm m.
 struct Tableau {
   Matrix table;
   std::vector<Index> basis, outside;
@@ -20,7 +21,8 @@ struct Tableau {
   [[nodiscard]] Index n_arms() const { return static_cast<Index>(basis.size()); }
   [[nodiscard]] Index n_rows() const { return static_cast<Index>(outside.size()); }
 
-  /// The column to enter, or -1: of least reduced cost, multipliers of an earlier game first; by Bland's rule where `careful`.
+  /// The column to enter, or -1: of least reduced cost, multipliers of an earlier game first; by Bland's rule
+  /// where `careful`.
   [[nodiscard]] Index entering(View mixture, bool careful) const {
     Index best = -1;
     double least = -zero;
@@ -76,9 +78,9 @@ void divide(MutView x, double total) {
 
 }  // namespace
 
-// For rows with a positive value v, x = w / v minimises sum x under rows x >= 1, and the multipliers maximise sum y under rows' y <= 1,
-// y >= 0. The latter is solved by the simplex method, which can start from y = 0; the reduced costs of its slacks are x. The right-hand
-// sides are spread by a millionth against cycling.
+// For rows with a positive value v, x = w / v minimises sum x under rows x >= 1, and the multipliers maximise
+// sum y under rows' y <= 1, y >= 0. The latter is solved by the simplex method, which can start from y = 0;
+// the reduced costs of its slacks are x. The right-hand sides are spread by a millionth against cycling.
 double solve_game(std::span<const View> rows, MutView weights, MutView mixture) {
   const auto n_rows = static_cast<Index>(rows.size()), n = static_cast<Index>(weights.size());
   double scale = 0.0;

@@ -9,8 +9,8 @@
 
 namespace linkarms {
 
-Index lucb_choice(const Distances& dist, const Clusters& clusters, std::span<const std::int64_t> n,
-                  Index n_features, double level) {
+Index lucb_choice(const Distances& dist, const Clusters& clusters, std::span<const std::int64_t> n, Index n_features,
+                  double level) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   const Index n_arms = dist.size();
   double beta = 2.0 * level;

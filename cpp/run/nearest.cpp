@@ -16,7 +16,9 @@ void Nearest::stay(const Matrix& theta, Index m) {
   std::ranges::copy(theta.row(m), lam_.row(m).begin());
 }
 
-void Nearest::follow(const Matrix& theta, Index m) { stay(theta, m); }
+void Nearest::follow(const Matrix& theta, Index m) {
+  stay(theta, m);
+}
 
 void Nearest::forget(const Matrix& theta) {
   search_->forget();

@@ -48,7 +48,8 @@ class Nearest {
   void follow(const Matrix& theta, Index m);
   /// Take nothing that was kept for granted; every row of lam becomes the estimate.
   void forget(const Matrix& theta);
-  /// psi at `weights()`. `moved`: the only arm whose weight or estimate has changed since the last call, if there is just one.
+  /// psi at `weights()`. `moved`: the only arm whose weight or estimate has changed since the last call, if
+  /// there is just one.
   void find(const Matrix& theta, const Distances& dist, const Partition& partition, std::optional<Index> moved);
 
  private:

@@ -1,4 +1,5 @@
-// The sampling and stopping rules that the core knows, as values. A rule that is asked in Python is none of them: std::monostate.
+// The sampling and stopping rules that the core knows, as values. A rule that is asked in Python is none of
+// them: std::monostate.
 #pragma once
 
 #include <variant>
@@ -6,7 +7,8 @@
 
 namespace linkarms {
 
-/// EBC (Algorithm 1 of the paper): track the average of weights that climb psi with steps of size step / sqrt(t).
+/// EBC (Algorithm 1 of the paper): track the average of weights that climb psi with steps of size step /
+/// sqrt(t).
 struct Ebc {
   double step = 1.0;
 };

@@ -17,14 +17,14 @@ namespace linkarms {
 /// All that a dump holds of a run: the rest is a pure function of it.
 struct Told {
   std::vector<std::int64_t> counts, pending;
-  Matrix means;                              ///< of the sufficient statistics (M, d)
-  std::vector<Moments> moments;              ///< of arms of unknown variance; empty for others
-  std::vector<double> weights, weight_sum;   ///< EBC's w(t), and the sum of all w(s)
-  Index scale = 0;                           ///< the anytime rule's: see AnytimeEvidence::scale
+  Matrix means;                             ///< of the sufficient statistics (M, d)
+  std::vector<Moments> moments;             ///< of arms of unknown variance; empty for others
+  std::vector<double> weights, weight_sum;  ///< EBC's w(t), and the sum of all w(s)
+  Index scale = 0;                          ///< the anytime rule's: see AnytimeEvidence::scale
 };
 
-/// Everything that changes from sample to sample: a copy of it is a saved run. The arrays of numbers keep their addresses when it is
-/// assigned, so views of them stay valid.
+/// Everything that changes from sample to sample: a copy of it is a saved run. The arrays of numbers keep
+/// their addresses when it is assigned, so views of them stay valid.
 struct RunState {
   RunState(const Model& model, Index n_clusters, const SamplingRule& sampling, const StoppingRule& stopping, Matrix box);
 
@@ -37,7 +37,8 @@ struct RunState {
   std::vector<double> penalty;      ///< of each arm, in the threshold
   double base = 0.0;                ///< of the threshold
   double weighed_with = -1.0;       ///< the c of `counted`'s weights; -1: none
-  std::int64_t free_told = -1;      ///< samples told when `free` was asked for pending pulls; -1: it was asked for something else since
+  std::int64_t free_told = -1;      ///< samples told when `free` was asked for pending pulls; -1: it was asked
+                                    ///< for something else since
   std::optional<double> statistic;  ///< the anytime rule's, where it has been computed
   std::optional<AtbocTracker> atboc;
   Cloned<AnytimeEvidence> anytime;

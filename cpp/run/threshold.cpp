@@ -14,11 +14,12 @@ double log_inner_mass(double x) {
 double paper_penalty(const Model& model, Index m, View theta, double n, const PaperStop& rule) {
   const double d = model.chart_dimension();
   const double information = n * model.arm(m).fisher(theta);
-  return 0.5 * d * std::log(information) - d * log_inner_mass(rule.epsilon * std::sqrt(information)) +
-         rule.log_volume - 0.5 * d * std::log(2.0 * std::numbers::pi) +
-         n * model.arm(m).shift_kl(theta, rule.epsilon);
+  return 0.5 * d * std::log(information) - d * log_inner_mass(rule.epsilon * std::sqrt(information)) + rule.log_volume -
+         0.5 * d * std::log(2.0 * std::numbers::pi) + n * model.arm(m).shift_kl(theta, rule.epsilon);
 }
 
-double boc_penalty(double n, Index n_features) { return n_features * std::log(n + 1.0); }
+double boc_penalty(double n, Index n_features) {
+  return n_features * std::log(n + 1.0);
+}
 
 }  // namespace linkarms

@@ -76,8 +76,8 @@ class PlainSearch {
 /// A run of EBC-H under the paper's rule.
 class PlainLoop {
  public:
-  PlainLoop(std::shared_ptr<const Model> model, Index n_clusters, PaperStop stop, Matrix box,
-            std::vector<double> counts, Matrix means)
+  PlainLoop(std::shared_ptr<const Model> model, Index n_clusters, PaperStop stop, Matrix box, std::vector<double> counts,
+            Matrix means)
       : model_(std::move(model)),
         n_clusters_(n_clusters),
         stop_(stop),
