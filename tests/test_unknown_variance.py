@@ -18,7 +18,9 @@ from linkarms.stopping import Anytime
 
 def make(shared, n_arms, d, n_clusters=2, delta=0.1):
     families = resolve(UnknownVariance(shared), n_arms, d)
-    return Engine(families, n_clusters, resolve_sampling("ebc-h"), Anytime(), delta, np.random.default_rng(0))
+    return Engine(
+        families, n_clusters, resolve_sampling("ebc-h"), Anytime(version=1), delta, np.random.default_rng(0)
+    )
 
 
 def feed(engine, order, rng, scale=None):

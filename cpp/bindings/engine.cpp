@@ -16,6 +16,7 @@
 #include "bindings/named.hpp"
 #include "evidence/tables.hpp"
 #include "run/game.hpp"
+#include "run/gap_bounds.hpp"
 #include "run/lucb.hpp"
 #include "run/threshold.hpp"
 
@@ -360,6 +361,14 @@ void bind_parts(nb::module_& m, nb::module_& testing) {
         return paper_penalty(model, arm, view(theta), n, PaperStop{epsilon, log_volume});
       },
       "model"_a, "arm"_a, "theta"_a, "n"_a, "epsilon"_a, "log_volume"_a, "Return an arm's part of the paper's threshold.");
+  m.def(
+      "gap_bounds",
+      [](const Array1& low, const Array1& high) {
+        if (low.shape(0) != high.shape(0)) throw std::invalid_argument("low and high must have one end per arm");
+        const GapBounds found = gap_bounds(view(low), view(high));
+        return std::tuple(to_numpy(View(found.upper)), found.certain);
+      },
+      "low"_a, "high"_a, "Return upper bounds on the gaps beside each arm, and a lower bound on the largest gap.");
   m.def("boc_penalty", &boc_penalty, "n"_a, "n_features"_a, "Return an arm's part of the threshold of ATBOC and LUCBBOC.");
   m.def("evidence_has_scale", &evidence_has_scale, "model"_a, "version"_a, "Return whether any arm's evidence has a c.");
   testing.def("log_inner_mass", &log_inner_mass, "x"_a);

@@ -97,8 +97,10 @@ class ATBOC(Compiled):
         """A new one."""
         return type(self)(self.gap)
 
-    def memory(self) -> dict[str, Any]:
-        """Return weights, their sum, and the cuts."""
+    def memory(self) -> dict[str, Any] | None:
+        """Return weights, their sum, and the cuts; None before a run."""
+        if self._core is None:
+            return None
         kept = self._kept()
         return {
             "last": kept.last,
