@@ -336,7 +336,7 @@ def memory(storage):
 def test_every_operation_does_what_the_model_does(memory):
     seen = Counter()
     machine = type("OnStorage", (Machine,), {"url": memory, "seen": seen})
-    examples = 20 if "://" in memory else 30
+    examples = 60 if "://" in memory else 80
     run_state_machine_as_test(machine, settings=settings(max_examples=examples, stateful_step_count=35))
     # a test that never gets that far would show nothing
     assert all(

@@ -46,7 +46,7 @@ def nearest(run: Run, weights: NDArray[np.float64]) -> la.Psi:
     return la.psi(weights, run.estimates, run.spec.n_clusters, family=family, refine=False)
 
 
-def tie(run: Run, recorded: int, chosen: int, tolerance: float) -> bool:
+def tie(run: Run, recorded: int, chosen: int, tolerance: float = 1e-12) -> bool:
     """Whether the rule may choose either arm: their scores are equal within rounding, or two alternatives are equally near.
 
     The tracking rules' score is how far the pulls are behind the weights. EBC-H's is the arm's KL in the nearest alternative. psi is the
