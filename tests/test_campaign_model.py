@@ -68,6 +68,7 @@ class Machine(RuleBasedStateMachine):
         self.told = []  # numbers of the tickets, in the order of their samples
         self.keys = {}
         self.expirations = 0
+        self.late = []  # tickets told after the stop, as of the last replay
 
     def clock(self):
         return self.now
@@ -96,18 +97,19 @@ class Machine(RuleBasedStateMachine):
 
     def replay(self):
         """A clusterer that is told what is not retracted, in order, until it is done; and the samples it did not get."""
+        self.late = []
         c = la.BanditClusterer(2, ARMS, stopping=STOPPING, delta=0.2, family="gaussian")
-        late = 0
         for ticket in self.told:
             held = self.tickets[ticket]
             if held.state == "told":
-                late += c.done
-                if not c.done:
+                if c.done:
+                    self.late.append(ticket)
+                else:
                     c.tell(held.arm, held.value)
         c.set_pending(
             [sum(h.state == "open" and h.arm == arm for h in self.tickets.values()) for arm in ARMS]
         )
-        return c, late
+        return c, len(self.late)
 
     def take_in(self, ticket, value):
         held = self.tickets[ticket]
@@ -273,6 +275,14 @@ class Machine(RuleBasedStateMachine):
             return
         self.handle(data).retract(ticket, "why not")
         held.state = "retracted"
+
+    @precondition(lambda self: self.late)
+    @rule(data=st.data())
+    def retract_late(self, data):
+        """Take back a sample that came after the stop: the run stays stopped."""
+        ticket = data.draw(st.sampled_from(self.late))
+        self.handle(data).retract(ticket, "too late")
+        self.tickets[ticket].state = "retracted"
 
     @rule(data=st.data(), value=st.sampled_from([float("nan"), float("inf"), [1.0, 2.0], "x"]))
     def nonsense(self, data, value):
