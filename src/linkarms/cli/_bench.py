@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.text import Text
 
 from linkarms._progress import Progress
-from linkarms._validate import check_integer
 from linkarms.cli._options import Json, Quiet, Seed
 from linkarms.cli._output import plain_table, print_json
 
@@ -29,9 +28,10 @@ def bench(seed: Seed = 0, as_json: Json = False, quiet: Quiet = False) -> None:
 
     - linkarms bench --json --quiet
     """
-    check_integer("seed", seed, 0)
+    from linkarms._validate import check_integer
     from linkarms.cli._timing import measure
 
+    check_integer("seed", seed, 0)
     with Progress("bench", enabled=not quiet) as bar:
         report = measure(seed, bar.update)
     if as_json:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 
 from linkarms._family_syntax import DEFAULT
-from linkarms.arms import RecordedArms, from_frame, read_table
 from linkarms.cli._options import Delta, Epsilon, Json, MaxSamples, Quiet, Seed, Stopping, Theta
 from linkarms.cli._output import check_out, print_json, print_result, write_out
 from linkarms.cli._parse import FAMILY_HELP, parse_list, parse_stopping
 from linkarms.cli._view import Watch
+
+if TYPE_CHECKING:
+    from linkarms.arms import RecordedArms
 
 __all__ = ["cluster"]
 
@@ -73,6 +74,7 @@ def cluster(
     """
     import linkarms as la
     from linkarms import families
+    from linkarms.arms import from_frame, read_table
 
     if out is not None:
         check_out(out)
@@ -105,6 +107,8 @@ def cluster(
 
 def _remark_on_family(family: str | None, source: RecordedArms) -> None:
     """Say on stderr if no family was given and the samples suggest one, or if they are wider than ``gaussian`` takes for granted."""
+    import numpy as np
+
     from linkarms import families
 
     if family is None:

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from linkarms.cli._options import Delta, Json, Quiet, Seed
@@ -42,6 +41,8 @@ def demo(
 
     - linkarms demo --quiet --json
     """
+    import numpy as np
+
     import linkarms as la
 
     picture = _picture(out, quiet)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -15,8 +14,10 @@ from rich.text import Text
 
 from linkarms.cli._colors import terminal_color
 from linkarms.errors import InvalidInput, require
-from linkarms.plots import History
-from linkarms.result import Result
+
+if TYPE_CHECKING:
+    from linkarms.plots import History
+    from linkarms.result import Result
 
 __all__ = ["check_out", "plain_table", "print_json", "print_result", "write_out"]
 
@@ -85,6 +86,8 @@ def write_out(path: Path, result: Result, history: History, true_parameters: Any
 
 def _write_csv(path: Path, result: Result) -> None:
     """One row an arm, the columns of ``Result.to_frame``; an arm without a sample has no estimate."""
+    import numpy as np
+
     estimates = np.ma.masked_invalid(result.parameters).tolist()
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import time
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -16,8 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from linkarms.cli._colors import terminal_color
-from linkarms.plots import History, HistoryRecorder
-from linkarms.result import Result
+
+if TYPE_CHECKING:
+    from linkarms.plots import History
+    from linkarms.result import Result
 
 __all__ = ["Watch", "render"]
 
@@ -41,6 +42,8 @@ class Watch:
     """
 
     def __init__(self, *, quiet: bool, pace: bool = False) -> None:
+        from linkarms.plots import HistoryRecorder
+
         self._console = Console(stderr=True)
         self._shown = not quiet
         self._terminal = self._console.is_terminal
@@ -103,6 +106,8 @@ def render(result: Result, console: Console) -> RenderableType:
     table.add_column("", width=bar, no_wrap=True)
     table.add_column("estimate", no_wrap=True)
     most = max(int(result.pulls.max(initial=0)), 1)
+    import numpy as np
+
     masked = np.atleast_1d(np.ma.getmaskarray(result.parameters).any(axis=1))
     for m, arm in enumerate(result.arms[:rows]):
         label, pulls = int(result.labels[m]), int(result.pulls[m])
