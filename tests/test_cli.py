@@ -100,7 +100,7 @@ def test_progress_goes_to_stderr_in_plain_lines(samples, capsys):
     assert "evidence" not in out
     assert len(err.splitlines()) >= 2
     for line in err.splitlines():
-        assert re.fullmatch(r"[\d,]+ samples: evidence -?[\d.]+, threshold [\d.]+", line)
+        assert re.fullmatch(r"[\d,]+ samples: would .* \(evidence -?[\d.]+ of [\d.]+\)", line)
 
 
 def test_a_budget_that_runs_out_is_exit_1(samples, capsys):

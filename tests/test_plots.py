@@ -170,7 +170,9 @@ class Run:
 
     def result(self):
         self.looks += 1
-        return SimpleNamespace(samples=self.n_samples, evidence=self.n_samples / 10, threshold=100.0)
+        return SimpleNamespace(
+            samples=self.n_samples, evidence=self.n_samples / 10, threshold=100.0, error_bound=0.5
+        )
 
 
 def test_the_recorder_looks_now_and_then_and_at_the_end():

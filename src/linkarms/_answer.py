@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms.engine import Engine
-from linkarms.result import Result, Witness
+from linkarms.result import Result, Witness, would_stop_at
 
 __all__ = ["make_result"]
 
@@ -60,6 +60,7 @@ def make_result(
         witness=witness,
         reason=_reason(engine, arms, delta, stopped, ending),
         ambiguous=engine.ambiguous,
+        error_bound=engine.error_bound(),
     )
 
 
@@ -77,5 +78,8 @@ def _reason(
         return f"{start}; {len(missing)} arm(s) have no sample, the first is {missing[0]!r}"
     if engine.ambiguous:
         return f"{start}; the estimates have equal edges at the cut, so that their partition is not unique"
+    bound = engine.error_bound()
+    if ending is not None and bound is not None:
+        start += f"; {would_stop_at(bound, ended=True)}"
     why = engine.stopping.diagnose(engine.view())
     return start if why is None else f"{start}; {why}"

@@ -322,7 +322,7 @@ def _result(data: dict[str, Any]) -> Result:
         parameters=parameters,
         witness=None if pair is None else Witness(tuple(pair["intra"]), tuple(pair["inter"])),
         **levels,
-        **{key: data[key] for key in ("stopped", "delta", "samples", "reason", "ambiguous")},
+        **{key: data[key] for key in ("stopped", "delta", "samples", "reason", "ambiguous", "error_bound")},
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Result", "Witness"]
+__all__ = ["Result", "Witness", "would_stop_at"]
+
+
+def would_stop_at(error_bound: float, ended: bool = False) -> str:
+    """Say in words at which delta a run would stop now, or would have stopped; rounded up to two digits.
+
+    Examples
+    --------
+    >>> would_stop_at(0.2049)
+    'would stop at delta = 0.21'
+    >>> would_stop_at(1.0, ended=True)
+    'would not have stopped at any delta'
+    """
+    would = "have stopped" if ended else "stop"
+    if error_bound >= 1.0:
+        return f"would not {would} at any delta"
+    if error_bound <= 0.0:
+        return f"would {would} at any delta"
+    unit = 10.0 ** (math.floor(math.log10(error_bound)) - 1)
+    return f"would {would} at delta = {math.ceil(error_bound / unit * (1.0 - 1e-9)) * unit:.2g}"
 
 
 @dataclass(frozen=True)
@@ -58,6 +78,10 @@ class Result:
         Why the run stopped, or why it has not, in words.
     ambiguous : bool
         The estimates have equal edges at the cut, so that their partition is not unique.
+    error_bound : float or None
+        The smallest delta at which the rule would stop now, 1 if there is none below 1; None for a rule that is asked in
+        Python. For each delta fixed beforehand, the chance that a wrong partition is ever named while this is at most
+        delta, is at most delta. It is not the probability that these labels are wrong: see docs/what-if-i-stop-early.md.
     """
 
     labels: NDArray[np.int64]
@@ -72,6 +96,7 @@ class Result:
     witness: Witness | None
     reason: str
     ambiguous: bool = False
+    error_bound: float | None = None
 
     @property
     def clusters(self) -> list[list[Hashable]]:
@@ -110,6 +135,7 @@ class Result:
             "witness": witness,
             "reason": self.reason,
             "ambiguous": self.ambiguous,
+            "error_bound": self.error_bound,
         }
 
     def to_frame(self) -> Any:

@@ -137,6 +137,8 @@ class Status(_Record):
         Nothing more to ask; the stopping rule fired.
     evidence, threshold : float or None
         The statistic of the stopping rule and the level it has to reach; None where infinite.
+    error_bound : float or None
+        The smallest delta at which the rule would stop now, as in `linkarms.Result`.
     clusters : list of lists
         The clusters as they are known now; empty before every arm has a sample.
     conditional : bool
@@ -165,6 +167,7 @@ class Status(_Record):
     stopped: bool
     evidence: float | None
     threshold: float | None
+    error_bound: float | None
     clusters: list[list[str]]
     conditional: bool
     promise: str

@@ -71,6 +71,7 @@ def status(run: Run, reader: Reader) -> Status:
         stopped=found.stopped,
         evidence=found.evidence if math.isfinite(found.evidence) else None,
         threshold=found.threshold if math.isfinite(found.threshold) else None,
+        error_bound=found.error_bound,
         clusters=[[str(arm) for arm in group] for group in found.clusters],
         conditional=depends is not None,
         promise=found.reason if depends is None else f"{found.reason}; {depends}",

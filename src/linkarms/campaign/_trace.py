@@ -30,6 +30,8 @@ class Look:
         When the last of them was told, in seconds since 1970.
     labels : tuple of int
         The cluster of each arm.
+    error_bound : float or None
+        The smallest delta at which the rule would have stopped then.
     """
 
     samples: int
@@ -37,6 +39,7 @@ class Look:
     threshold: float
     at: float
     labels: tuple[int, ...]
+    error_bound: float | None = None
 
 
 class Trace:
@@ -130,5 +133,6 @@ class Trace:
         evidence, threshold = self._run.clusterer.evidence_and_threshold()
         if not math.isfinite(threshold):  # some arm has no sample yet
             return None
-        labels = tuple(int(k) for k in self._run.clusterer.result().labels)
-        return Look(self._run.clusterer.n_samples, evidence, threshold, self._at, labels)
+        found = self._run.clusterer.result()
+        labels = tuple(int(k) for k in found.labels)
+        return Look(found.samples, evidence, threshold, self._at, labels, found.error_bound)

@@ -59,6 +59,8 @@ def status(name: Name, storage: StorageUrl = None, as_json: Json = False, quiet:
 
     - linkarms campaign status coffee --json
     """
+    from linkarms.result import would_stop_at
+
     with opened(name, storage) as run:
         found = run.status()
     if as_json:
@@ -67,8 +69,8 @@ def status(name: Name, storage: StorageUrl = None, as_json: Json = False, quiet:
     tickets = ", ".join(f"{n} {state}" for state, n in found.tickets.items() if n) or "none"
     print(f"{found.name}: {found.samples} samples, {len(found.arms)} arms, {found.n_clusters} clusters")
     print(f"tickets: {tickets}" + (f"; told after the stop: {found.late}" if found.late else ""))
-    if found.evidence is not None and found.threshold is not None:
-        print(f"evidence {found.evidence:.4g} of {found.threshold:.4g}")
+    if found.error_bound is not None and found.threshold is not None and not found.done:
+        print(would_stop_at(found.error_bound))
     for label, arms in enumerate(found.clusters):
         print(f"  {label}: {', '.join(arms)}")
     print(found.promise)

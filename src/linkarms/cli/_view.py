@@ -92,7 +92,12 @@ class Watch:
 
 
 def _line(result: Result) -> str:
-    return f"{result.samples:,} samples: evidence {result.evidence:.2f}, threshold {result.threshold:.2f}"
+    from linkarms.result import would_stop_at
+
+    gauge = f"evidence {result.evidence:.2f} of {result.threshold:.2f}"
+    if result.error_bound is not None:
+        gauge = f"{would_stop_at(result.error_bound)} ({gauge})"
+    return f"{result.samples:,} samples: {gauge}"
 
 
 def render(result: Result, console: Console) -> RenderableType:
@@ -133,6 +138,8 @@ def _estimate(values: Any) -> str:
 
 def _gauge(result: Result, console: Console) -> RenderableType:
     """A bar that is full when the run may stop."""
+    from linkarms.result import would_stop_at
+
     reached = 0.0
     if math.isfinite(result.evidence) and math.isfinite(result.threshold) and result.threshold > 0.0:
         reached = min(max(result.evidence / result.threshold, 0.0), 1.0)
@@ -145,4 +152,6 @@ def _gauge(result: Result, console: Console) -> RenderableType:
         Text(f"threshold {result.threshold:7.2f}"),
         Text(f"{result.samples:,} samples", style="bold"),
     )
-    return row
+    if result.error_bound is None or not math.isfinite(result.threshold):
+        return row
+    return Group(row, Text(would_stop_at(result.error_bound), style="dim"))

@@ -146,6 +146,16 @@ class Engine:
         evidence = self.evidence()
         return math.isfinite(evidence) and evidence >= self.threshold(delta)
 
+    def error_bound(self) -> float | None:
+        """Return the smallest delta at which the rule would stop now (math.md 9), 1 if none; None for a rule asked in Python."""
+        if self.trivial:
+            return 0.0
+        if self._native_stopping is None:
+            return None
+        if not self.ready or self.ambiguous:
+            return 1.0
+        return self.stopping.delta_at(self.evidence() - self.threshold(1.0))
+
     def to_dict(self) -> dict[str, Any]:
         """Return all that a dump holds, as plain data: the rest is a pure function of it."""
         told = self.core.told()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from linkarms.errors import InvalidInput
 from linkarms.plots._style import ACCENT, INK, MUTED, key, new_axes, tidy
-from linkarms.result import Result
+from linkarms.result import Result, would_stop_at
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,17 +30,24 @@ class History:
         Numbers of samples at which the run was looked at, increasing.
     evidence, threshold : sequence of float
         The statistic there and the level it has to reach. What is not finite is not drawn.
+    error_bound : sequence of float or None
+        The smallest delta at which the run would have stopped there; empty where it is not known.
     """
 
     samples: Sequence[int] = field(default_factory=tuple)
     evidence: Sequence[float] = field(default_factory=tuple)
     threshold: Sequence[float] = field(default_factory=tuple)
+    error_bound: Sequence[float | None] = field(default_factory=tuple)
 
     def __post_init__(self) -> None:
         if not len(self.samples) == len(self.evidence) == len(self.threshold):
             raise InvalidInput(
                 f"a history has {len(self.samples)} samples, {len(self.evidence)} values of the evidence and "
                 f"{len(self.threshold)} of the threshold; give as many of each"
+            )
+        if len(self.error_bound) not in (0, len(self.samples)):
+            raise InvalidInput(
+                f"a history has {len(self.samples)} samples and {len(self.error_bound)} error bounds; give as many, or none"
             )
 
 
@@ -59,7 +66,7 @@ class HistoryRecorder:
     def __init__(self, growth: float = 0.01) -> None:
         self._growth = growth
         self._next = 0
-        self._rows: list[tuple[int, float, float]] = []
+        self._rows: list[tuple[int, float, float, float | None]] = []
 
     def __call__(self, clusterer: Any) -> None:
         """Look at the run if it is time."""
@@ -77,12 +84,14 @@ class HistoryRecorder:
         """Write down what a result says; once for each number of samples."""
         self._next = math.ceil(result.samples * (1.0 + self._growth))
         if not self._rows or self._rows[-1][0] < result.samples:
-            self._rows.append((result.samples, float(result.evidence), float(result.threshold)))
+            self._rows.append(
+                (result.samples, float(result.evidence), float(result.threshold), result.error_bound)
+            )
 
     @property
     def history(self) -> History:
         """What was seen so far."""
-        columns = list(zip(*self._rows, strict=True)) if self._rows else [(), (), ()]
+        columns = list(zip(*self._rows, strict=True)) if self._rows else [(), (), (), ()]
         return History(*columns)
 
 
@@ -123,6 +132,16 @@ def plot_evidence(history: History, *, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("samples")
     key(ax, [curve, level])
+    if len(history.error_bound) and (bound := history.error_bound[-1]) is not None:
+        ax.annotate(
+            would_stop_at(bound, ended=True),
+            (1.0, 0.02),
+            xycoords="axes fraction",
+            ha="right",
+            va="bottom",
+            fontsize="small",
+            color=MUTED,
+        )
     return ax
 
 

@@ -45,7 +45,7 @@ def summary(
     from matplotlib.figure import Figure
 
     if history is None:
-        history = History((result.samples,), (result.evidence,), (result.threshold,))
+        history = History((result.samples,), (result.evidence,), (result.threshold,), (result.error_bound,))
     with matplotlib.rc_context(STYLE):
         height = 8.0 + 0.2 * max(0, len(result.arms) - 24) if len(result.arms) <= 60 else 8.0
         figure = Figure(figsize=(11.0, height), dpi=144, layout="constrained", facecolor="white")

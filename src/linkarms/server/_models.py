@@ -251,6 +251,7 @@ class Status(BaseModel):
     stopped: bool
     evidence: float | None
     threshold: float | None
+    error_bound: float | None
     clusters: list[list[str]]
     conditional: bool
     promise: str

@@ -11,7 +11,7 @@ from linkarms.campaign import Campaign, Look, Overview, Status, Trace
 from linkarms.campaign._report import CONDITIONAL
 from linkarms.plots import ArmsInfo, arms_info, dendrogram_info
 from linkarms.regions import confidence_radii
-from linkarms.result import Result
+from linkarms.result import Result, would_stop_at
 from linkarms.server._forecast import forecast
 
 __all__ = ["campaign_view", "progress_of", "view_of"]
@@ -103,6 +103,7 @@ def _evidence(looks: list[Look], status: Status, replayed: float) -> dict[str, A
         "samples": [look.samples for look in kept],
         "evidence": [_finite(look.evidence) for look in kept],
         "threshold": [_finite(look.threshold) for look in kept],
+        "error_bound": [look.error_bound for look in kept],
         "replayed": replayed,
         "changed": _last_change(looks),
         "forecast": None if guess is None else vars(guess),
@@ -146,10 +147,18 @@ def _words(status: Status, result: Result, looks: list[Look]) -> dict[str, Any]:
     return {
         "known": known,
         "doubt": doubt,
+        "bound": _bound(status),
         "when": _when(status, looks),
         "remark": remark,
         "condition": CONDITIONAL + condition if condition else "",
     }
+
+
+def _bound(status: Status) -> str | None:
+    """At which delta the run would stop now, or would have; None where the rule does not say or nothing is known."""
+    if status.error_bound is None or status.threshold is None or status.stopped:
+        return None
+    return would_stop_at(status.error_bound, ended=status.done)
 
 
 def _when(status: Status, looks: list[Look]) -> str:

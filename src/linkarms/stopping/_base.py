@@ -57,6 +57,10 @@ class StoppingRule(ABC):
         """Return what delta adds to the threshold of a rule that the core runs."""
         return -math.log(delta)
 
+    def delta_at(self, level: float) -> float:
+        """Return the delta whose `level` this is, at most 1: the reverse of `level`."""
+        return min(1.0, math.exp(-max(level, 0.0)))
+
     def promise(self, delta: float) -> str:
         """In words, what is known once the rule has stopped."""
         return f"the clusters are wrong with probability at most {delta:g}"

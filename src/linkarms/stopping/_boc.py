@@ -38,6 +38,10 @@ class BOC(StoppingRule):
         """``2 log(1/delta)``."""
         return -2.0 * math.log(delta)
 
+    def delta_at(self, level: float) -> float:
+        """``exp(-level/2)``, at most 1."""
+        return super().delta_at(level / 2.0)
+
     def threshold(self, view: View, delta: float) -> float:
         """``2 [log(1/delta) + (d/2) sum_m log(N_m + 1)]``."""
         d = view.estimates.shape[1]

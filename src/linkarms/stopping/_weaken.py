@@ -103,6 +103,9 @@ class _WeakAnytime(Anytime):
     def level(self, delta: float) -> float:
         return super().level(delta) / self.factor
 
+    def delta_at(self, level: float) -> float:
+        return super().delta_at(level * self.factor)
+
     def promise(self, delta: float) -> str:
         return _no_promise(self.factor)
 

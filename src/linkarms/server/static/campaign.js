@@ -47,8 +47,8 @@ function when({ words, evidence }) {
   return words.when + (seconds ? ` At the recent pace that takes ${duration(seconds)}.` : "");
 }
 
-function facts({ status }) {
-  const evidence = status.threshold === null ? "" : `evidence ${number(status.evidence)} of ${number(status.threshold)}; `;
+function facts({ status, words }) {
+  const evidence = words.bound ? `${words.bound}; ` : "";
   return `${count(status.samples)} samples of ${status.arms.length} arms; ${status.n_clusters} clusters wanted; error probability at most ${status.delta}; ${evidence}sampling ${status.sampling}, stopping rule ${status.stopping}.`;
 }
 
@@ -113,7 +113,7 @@ export function showCampaign({ main, connected, writes, loggedOut }, name) {
     swap(place.table, armsTable(view));
     charts.arms.show(view.arms);
     charts.tree.show(view.dendrogram);
-    charts.evidence.show(view.evidence);
+    charts.evidence.show({ ...view.evidence, bound: view.words.bound });
     charts.pulls.show({ status, labels: new Map(view.arms.names.map((arm, i) => [arm, view.arms.labels[i]])) });
     feed && feed.update(view);
     const act = writes ? [[""]] : [];

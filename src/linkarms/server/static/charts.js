@@ -188,6 +188,7 @@ export function evidenceChart() {
       parts.push(s("polyline", { class: "guess", points: `${x(now)},${y(inside(last))} ${x(forecast.middle)},${y(inside(level))}` }));
       parts.push(s("text", { class: "mute", x: Math.min(x(forecast.middle), right), y: height - 8, "text-anchor": "end" }, `stop at about ${count(forecast.middle)}`));
     }
+    if (data.bound) parts.push(s("text", { class: "mute", x: right, y: 14, "text-anchor": "end" }, data.bound));
     return picture(width, height + 38, `Evidence ${number(last)} of ${number(level)} after ${count(now)} samples`, net, parts,
       s("polyline", { class: "threshold", points: line(data.samples, data.threshold.map((v) => v === null ? null : inside(v)), x, y) }),
       n === 1 ? s("circle", { class: "f0", cx: x(now), cy: y(inside(last)), r: 4 }) : s("polyline", { class: "evidence", points: line(data.samples, data.evidence.map((v) => v === null ? null : inside(v)), x, y) }),
