@@ -1,6 +1,6 @@
 """The paper's Figures 4 and 5 on real data: ``python -m evidence.real_data taxi FOLDER`` and ``... movielens FOLDER``.
 
-The data are not part of the project; `linkarms.arms.fetch` says where to get them. Results go to ``evidence/real_data/``
+The data are not part of the project; `linkarms.datasets.fetch` says where to get them. Results go to ``evidence/real_data/``
 as CSV files and to ``docs/images/`` as pictures. ``python -m evidence.real_data table taxi`` prints the table of the docs from
 the stored results.
 """

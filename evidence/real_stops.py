@@ -1,7 +1,7 @@
 """Samples until the stop on real data, anytime against paper: ``python -m evidence.real_stops FOLDER``.
 
 ``FOLDER`` has ``green_tripdata_2025-01.parquet`` and ``taxi_zone_lookup.csv``, ``ml-latest-small`` in a folder of that name, or both;
-what is missing is left as it is. The data are not part of the project (`linkarms.arms.fetch`). Arms, clusters and records are those of
+what is missing is left as it is. The data are not part of the project (`linkarms.datasets.fetch`). Arms, clusters and records are those of
 ``evidence/real_data.py``: samples are drawn with replacement, and the truth is the partition of all records. EBC-H, delta = 0.1. The
 paper's rule has the epsilon, and for gaps the Theta, that `linkarms.plan` chooses for the true parameters, which nobody knows
 beforehand; for ratings Theta is the range of the stars.
@@ -15,7 +15,8 @@ import numpy as np
 
 import linkarms as la
 from evidence._store import Store
-from linkarms.arms import load_bookings, load_ratings, resampled_problem
+from linkarms.arms import resampled_problem
+from linkarms.datasets import load_bookings, load_ratings
 from linkarms.families import Exponential, Gaussian, bounded
 from linkarms.montecarlo import error_interval
 from linkarms.paper import choose_regions, choose_users

@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from linkarms.arms import DATASETS, Dataset, fetch
+from linkarms.datasets import DATASETS, Dataset, fetch
 from linkarms.errors import DownloadError, InvalidInput, LinkarmsError
 
 

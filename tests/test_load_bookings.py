@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from linkarms.arms import load_bookings
+from linkarms.datasets import load_bookings
 from linkarms.errors import InvalidInput
 
 LOOKUP = '"LocationID","Borough","Zone","service_zone"\n1,"EWR","Newark Airport","EWR"\n74,"Manhattan","East Harlem North","Boro Zone"\n'
@@ -170,11 +170,11 @@ def test_arguments_that_cannot_be_used(tmp_path, zones):
         load_bookings(path, zones, borough="Atlantis")
     with pytest.raises(InvalidInput, match=r"hours\[1\]"):
         load_bookings(path, zones, hours=(20, 8))
-    with pytest.raises(InvalidInput, match="no pair"):
+    with pytest.raises(InvalidInput, match="not a pair"):
         load_bookings(path, zones, hours=8)
-    with pytest.raises(InvalidInput, match="no month"):
+    with pytest.raises(InvalidInput, match="not a month"):
         load_bookings(path, zones, month="January")
-    with pytest.raises(InvalidInput, match="no month"):
+    with pytest.raises(InvalidInput, match="not a month"):
         load_bookings(path, zones, month="2025-13")
     with pytest.raises(InvalidInput, match="no files"):
         load_bookings([], zones)
@@ -184,5 +184,5 @@ def test_arguments_that_cannot_be_used(tmp_path, zones):
     with pytest.raises(InvalidInput, match="cannot be read"):
         load_bookings(tmp_path / "torn.parquet", zones)
     zones.write_text("LocationID,Borough,Zone\nx,Manhattan,A\n")
-    with pytest.raises(InvalidInput, match="no whole numbers"):
+    with pytest.raises(InvalidInput, match="not whole numbers"):
         load_bookings(path, zones)

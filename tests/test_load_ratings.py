@@ -2,7 +2,7 @@
 
 import pytest
 
-from linkarms.arms import load_ratings
+from linkarms.datasets import load_ratings
 from linkarms.errors import InvalidInput
 
 HETREC_HEAD = "userID\tmovieID\trating\tdate_day\tdate_month\tdate_year\tdate_hour\tdate_minute\tdate_second"

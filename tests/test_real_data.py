@@ -13,7 +13,8 @@ from scipy import stats
 from scipy.cluster.hierarchy import linkage
 
 import linkarms as la
-from linkarms.arms import Bookings, LoadReport, Ratings, resampled_problem
+from linkarms.arms import resampled_problem
+from linkarms.datasets import Bookings, LoadReport, Ratings
 from linkarms.errors import DownloadError, InvalidInput
 from linkarms.paper import (
     _choice,

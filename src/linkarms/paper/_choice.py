@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms._validate import check_integer
-from linkarms.arms import Bookings, Ratings
+from linkarms.datasets import Bookings, Ratings
 from linkarms.errors import InvalidInput
 from linkarms.linkage import minimum_spanning_tree
 

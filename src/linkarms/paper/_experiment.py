@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from linkarms.arms import LoadReport
+from linkarms.datasets import LoadReport
 from linkarms.paper._choice import Choice
 from linkarms.paper._curve import AtError, Point, compare_at_error, curve_points, paper_at_error
 from linkarms.paper._fit import Fit

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from linkarms.arms import Bookings, Ratings, fetch, load_bookings, load_ratings, resampled_problem
+from linkarms.arms import resampled_problem
+from linkarms.datasets import Bookings, Ratings, fetch, load_bookings, load_ratings
 from linkarms.families import Exponential, Gaussian
 from linkarms.montecarlo._simulate import Backend
 from linkarms.paper._choice import Choice, choose_regions, choose_users, linkage_edges
@@ -62,7 +63,7 @@ def run_taxi(
     Parameters
     ----------
     data : str, Path or Bookings
-        The folder with ``green_tripdata_2025-01.parquet`` and ``taxi_zone_lookup.csv``; or what `linkarms.arms.load_bookings` returned.
+        The folder with ``green_tripdata_2025-01.parquet`` and ``taxi_zone_lookup.csv``; or what `linkarms.datasets.load_bookings` returned.
     trials : int, default 500
         At most 50 with ``quick``.
     seed, n_jobs, backend
@@ -137,7 +138,7 @@ def run_movielens(
     ----------
     data : str, Path or Ratings
         A folder with HetRec's ``.dat`` files (the paper's data) or MovieLens' ``.csv`` files; or what
-        `linkarms.arms.load_ratings` returned.
+        `linkarms.datasets.load_ratings` returned.
     trials : int, default 1000
         At most 100 with ``quick``.
     seed, n_jobs, backend, quick, progress, store, rules

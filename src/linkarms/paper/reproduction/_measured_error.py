@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
-from linkarms.arms import DATASETS
+from linkarms.datasets import DATASETS
 from linkarms.errors import DownloadError
 from linkarms.paper._curve import AtError
 from linkarms.paper._experiment import Experiment

@@ -23,7 +23,7 @@ class LoadReport:
 
     Examples
     --------
-    >>> from linkarms.arms import LoadReport
+    >>> from linkarms.datasets import LoadReport
     >>> print(LoadReport("trips.csv", 10, 7, {"no pickup time": 1, "other boroughs": 2}))
     trips.csv: 7 of 10 rows kept; dropped: 1 no pickup time, 2 other boroughs
     """

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from linkarms._validate import check_integer
 from linkarms.arms._files import read_table
-from linkarms.arms._load_report import LoadReport
+from linkarms.datasets._load_report import LoadReport
 from linkarms.errors import InvalidInput
 
 __all__ = ["Bookings", "load_bookings"]
@@ -118,7 +118,7 @@ def load_bookings(
 
 def _check_hours(hours: tuple[int, int]) -> tuple[int, int]:
     if not isinstance(hours, Sequence) or len(hours) != 2:
-        raise InvalidInput(f"hours={hours!r} is no pair; give (8, 20), say")
+        raise InvalidInput(f"hours={hours!r} is not a pair; give (8, 20), say")
     first = check_integer("hours[0]", hours[0], 0, 23)
     return first, check_integer("hours[1]", hours[1], first + 1, 24)
 
@@ -132,7 +132,9 @@ def _read_zones(path: Path, borough: str | None) -> dict[int, str]:
     columns = [_column(table, path, (name,)) for name in ("LocationID", "Borough", "Zone")]
     numbers, boroughs, zones = (table.column(c).to_pylist() for c in columns)
     if not all(isinstance(x, int) for x in numbers):
-        raise InvalidInput(f"{path}: the column 'LocationID' has cells that are no whole numbers; mend them")
+        raise InvalidInput(
+            f"{path}: the column 'LocationID' has cells that are not whole numbers; correct them"
+        )
     found = {n: str(z) for n, b, z in zip(numbers, boroughs, zones, strict=True) if borough in (None, b)}
     if not found:
         there = ", ".join(sorted({str(b) for b in boroughs}))
@@ -231,7 +233,7 @@ def _month(path: Path, month: str | None) -> np.datetime64 | None:
     if found is None and month is None:
         return None
     if found is None or not 1 <= int(found[2]) <= 12:
-        raise InvalidInput(f"month={month or path.name!r} is no month; give '2025-01', say")
+        raise InvalidInput(f"month={month or path.name!r} is not a month; give '2025-01', say")
     return np.datetime64(f"{found[1]}-{found[2]}", "M")
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms._progress import Progress
-from linkarms.arms._load_report import LoadReport
+from linkarms.datasets._load_report import LoadReport
 from linkarms.errors import InvalidInput
 
 __all__ = ["Ratings", "load_ratings"]
