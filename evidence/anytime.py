@@ -24,6 +24,8 @@ SEED = 20265
 COMMAND = "python -m evidence.anytime"
 HERE = Path(__file__)
 DELTAS = (0.1, 0.01, 1e-4)
+#: What the results were measured with.
+RULE = la.stopping.Anytime(version=1)
 #: Means times this: the trials on each instance, and the single values of c to compare with, around the best.
 SCALES = {
     0.1: ({"synthetic 1": 24, "twenty arms": 6}, (25.0, 125.0, 625.0, 3125.0)),
@@ -67,24 +69,24 @@ def experiments():
     """name -> (problem, sampling rule, stopping rule, deltas, trials)."""
     found = {}
     for name, make, trials in (("synthetic 1", synthetic1, 1000), ("twenty arms", twenty, 300)):
-        found[f"times/{name}"] = (make(), "ebc-h", la.stopping.Anytime(), DELTAS, trials)
-    found["times/synthetic 1, EBC"] = (synthetic1(), "ebc", la.stopping.Anytime(), DELTAS, 300)
+        found[f"times/{name}"] = (make(), "ebc-h", RULE, DELTAS, trials)
+    found["times/synthetic 1, EBC"] = (synthetic1(), "ebc", RULE, DELTAS, 300)
     for name, make in (("synthetic 1", synthetic1), ("twenty arms", twenty)):
         for scale, (trials, single) in SCALES.items():
             for c in (None, *single):
                 found[f"scales/{name}/{scale:g}/{'grid' if c is None else f'{c:g}'}"] = (
                     make(scale),
                     "ebc-h",
-                    la.stopping.Anytime(c),
+                    la.stopping.Anytime(c, version=1),
                     (0.1,),
                     trials[name],
                 )
     levels = tuple(float(np.exp(-x)) for x in (50.0, 100.0, 200.0, 400.0, 700.0))
     for rule in ("ebc-h", "ebc"):
-        found[f"slopes/synthetic 1/{rule}"] = (synthetic1(), rule, la.stopping.Anytime(), levels, 100)
+        found[f"slopes/synthetic 1/{rule}"] = (synthetic1(), rule, RULE, levels, 100)
     for name, make in INSTANCES.items():
         for rule in RULES:
-            found[f"sampling/{name}/{rule}"] = (make(), RULES[rule], la.stopping.Anytime(), DELTAS, 20)
+            found[f"sampling/{name}/{rule}"] = (make(), RULES[rule], RULE, DELTAS, 20)
     return found
 
 

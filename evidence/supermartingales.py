@@ -81,7 +81,7 @@ class Arms:
         self.theta = np.array(theta)
         self.families = resolve(family, *self.theta.shape)
         self.model = self.families.model
-        self.grid = la.stopping.Anytime().grid(self.families)
+        self.grid = la.stopping.Anytime(version=1).grid(self.families)
 
     def arm_evidence(self, m, n, mean, priced=True):
         """``l_m(theta_m)`` for each ``c`` after ``n`` samples with mean ``mean``; without the price, ``l_m - min l_m``."""

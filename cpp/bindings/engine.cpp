@@ -154,12 +154,24 @@ void bind_rules(nb::module_& m) {
   nb::class_<LevelStop>(m, "LevelStop").def(nb::init<>());
   nb::class_<BocStop>(m, "BocStop").def(nb::init<>());
   nb::class_<AnytimeStop>(m, "AnytimeStop")
-      .def(nb::init<std::vector<double>, double, double, int>(), nb::kw_only(), "grid"_a, "base"_a, "discount"_a = 1.0,
-           "version"_a = 1)
+      .def(
+          "__init__",
+          [](AnytimeStop* self, std::vector<double> grid, double discount, int version, std::string_view promise, bool tolerant) {
+            new (self) AnytimeStop{std::move(grid), discount, version, {named(promise_names, "promise", promise), tolerant}};
+          },
+          nb::kw_only(), "grid"_a, "discount"_a = 1.0, "version"_a = 1, "promise"_a = "clusters", "tolerant"_a = false)
       .def_ro("grid", &AnytimeStop::grid)
-      .def_ro("base", &AnytimeStop::base)
       .def_ro("discount", &AnytimeStop::discount)
-      .def_ro("version", &AnytimeStop::version);
+      .def_ro("version", &AnytimeStop::version)
+      .def_prop_ro("promise", [](const AnytimeStop& self) { return name_of(promise_names, self.question.promise); })
+      .def_prop_ro("tolerant", [](const AnytimeStop& self) { return self.question.tolerant; })
+      .def(
+          "base",
+          [](const AnytimeStop& self, const Model& model, Index n_clusters, Index largest_cluster) {
+            const auto evidence = make_anytime_evidence(model, self.grid, self.discount, self.version);
+            return AnytimeBase(self, *evidence, model.n_arms(), n_clusters)(largest_cluster);
+          },
+          "model"_a, "n_clusters"_a, "largest_cluster"_a);
 }
 
 void bind_told(nb::module_& m) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "evidence/union.hpp"
 #include "family/model.hpp"
 #include "family/scalar.hpp"
 
@@ -28,6 +29,9 @@ inline constexpr std::array variances_names{Names<Variances>{"known", Variances:
 inline constexpr std::array kind_names{Names<Kind>{"isotropic", Kind::isotropic}, Names<Kind>{"covariance", Kind::covariance},
                                        Names<Kind>{"scalar", Kind::scalar}, Names<Kind>{"vector", Kind::vector},
                                        Names<Kind>{"unknown-variance", Kind::unknown_variance}};
+inline constexpr std::array promise_names{Names<Promise>{"clusters", Promise::clusters},
+                                          Names<Promise>{"every-cut", Promise::every_cut},
+                                          Names<Promise>{"threshold", Promise::threshold}};
 
 /// The choice of that name. Throws std::invalid_argument for any other.
 template <class Table>

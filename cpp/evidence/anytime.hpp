@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "evidence/union.hpp"
 #include "family/samples.hpp"
 #include "linkage/partition.hpp"
 #include "pair/witness.hpp"
@@ -32,6 +33,11 @@ struct Situation {
 class AnytimeEvidence {
  public:
   virtual ~AnytimeEvidence() = default;
+
+  /// What the union bound has to count, and what the threshold has to pay for the grid: log J, or nothing
+  /// where the evidence is an average over it.
+  [[nodiscard]] virtual EvidenceUnit unit() const = 0;
+  [[nodiscard]] virtual double grid_price() const = 0;
 
   /// Whether some candidate is below `level`, and so forbids a stop; the first that does becomes the blocker.
   [[nodiscard]] virtual bool is_blocked(const Situation& now, double level) = 0;
@@ -56,7 +62,8 @@ class AnytimeEvidence {
 };
 
 /// `version` 1 weighs arms of unknown variance by universal inference, 2 by mixtures centred at the tested
-/// variance; others are the same. `grid` holds the values of c; prices are divided by `discount`, which is 1
+/// variance; 1 takes the best c of the grid for Gaussian arms of one variance each, 2 the average over it;
+/// others are the same. `grid` holds the values of c; prices are divided by `discount`, which is 1
 /// unless the rule was weakened on purpose.
 [[nodiscard]] std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, std::vector<double> grid,
                                                                      double discount, int version);

@@ -19,6 +19,10 @@ class BottleneckEvidence final : public AnytimeEvidence {
   BottleneckEvidence(const Model& model, const std::vector<double>& grid, double discount)
       : pairs_(model, grid, discount), n_scales_(static_cast<Index>(grid.size())), scale_(n_scales_ / 4) {}
 
+  [[nodiscard]] EvidenceUnit unit() const override { return Pairs::unit; }
+  [[nodiscard]] double grid_price() const override {
+    return Pairs::averages_grid ? 0.0 : std::log(static_cast<double>(n_scales_));
+  }
   [[nodiscard]] bool is_blocked(const Situation& now, double level) override;
   [[nodiscard]] double statistic(const Situation& now) override;
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level) override {

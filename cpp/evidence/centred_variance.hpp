@@ -12,6 +12,9 @@ namespace linkarms {
 /// Each arm has its own variance, or all arms of a pair of pairs share one.
 class CentredVarianceEvidence {
  public:
+  static constexpr EvidenceUnit unit = EvidenceUnit::set;
+  static constexpr bool averages_grid = false;
+
   CentredVarianceEvidence(const Model& model, std::vector<double> grid, double discount)
       : model_(&model), grid_(std::move(grid)), discount_(discount) {}
 

@@ -6,12 +6,17 @@
 //
 // over the 3 or 4 arms of the pair (section 5 of math.md). Prices may make it negative. A kind of evidence is
 // a copyable class with
+//   unit                            what a prior belongs to: the union bound depends on it
+//   averages_grid                   whether E is the average over the grid (7.4) instead of the maximum, which
+//                                   has to pay log J
 //   against(now, w, level, first)   E, or any value of at least `level` that it is sure to reach; the c to
-//   begin with is `first` is_below(now, w, level, first)  whether E < level: seldom needs E itself
+//                                   begin with is `first`
+//   is_below(now, w, level, first)  whether E < level: seldom needs E itself
 //   best_scale(now, w, scale)       the c with the most evidence against w; `scale` where there is no choice
 //   bounds(now, level, first, at)   how far arms can be from their estimates where E < level: see
-//   `SpreadBounds`. `at`: where it matters sampled(now, m)                 what fails for this sample in a
-//   user's function must fail now forget()                        the state has been set from outside
+//                                   `SpreadBounds`. `at`: where it matters
+//   sampled(now, m)                 what fails for this sample in a user's function must fail now
+//   forget()                        the state has been set from outside
 // Witnesses are oriented: a shared arm is u = a. What a kind keeps is a cache.
 #pragma once
 
@@ -31,10 +36,11 @@ inline constexpr double sure = 1e-9;
 
 /// For one c, when a pair of pairs is sure to have evidence of at least L, from lengths alone. With S the sum
 /// of the spreads (a shared arm counts four times) and P that of the prices (once):  |q| - |p| >= sqrt(2
-/// max(L + P, least) S).
+/// max(L + P + constant, least) S).
 struct SpreadBounds {
   std::vector<double> spread, price;
-  double least = 0.0;  ///< above 0 where the spreads say nothing about smaller costs
+  double least = 0.0;     ///< above 0 where the spreads say nothing about smaller costs
+  double constant = 0.0;  ///< what evidence pays besides the prices of its arms
 };
 
 /// The sum of x over the arms of a pair of pairs; a shared arm counts once.
@@ -44,9 +50,12 @@ struct SpreadBounds {
 }
 
 /// Gaussian arms with one variance each: the Gaussian pair cost at the spreads of the tables, less the
-/// prices.
+/// prices. Version 1 of the rule.
 class IsotropicEvidence {
  public:
+  static constexpr EvidenceUnit unit = EvidenceUnit::set;
+  static constexpr bool averages_grid = false;
+
   IsotropicEvidence(const Model& model, std::vector<double> grid, double discount) : tables_(model, std::move(grid), discount) {}
 
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first) {

@@ -21,6 +21,9 @@ using FourNumbers = std::array<double, 4>;
 
 class ScalarEvidence {
  public:
+  static constexpr EvidenceUnit unit = EvidenceUnit::set;
+  static constexpr bool averages_grid = false;
+
   ScalarEvidence(const Model& model, std::vector<double> grid, double discount);
 
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);

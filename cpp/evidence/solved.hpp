@@ -11,6 +11,9 @@ namespace linkarms {
 
 class SolvedEvidence {
  public:
+  static constexpr EvidenceUnit unit = EvidenceUnit::set;
+  static constexpr bool averages_grid = false;
+
   SolvedEvidence(const Model& model, std::vector<double> grid, double discount);
   SolvedEvidence(const SolvedEvidence& other);
 

@@ -37,7 +37,7 @@ void Survey::make_trees(const Situation& now) {
     std::ranges::nth_element(x, x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2));
     return x[x.size() / 2];
   };
-  const double prices = level_ + 2.0 * middle(bound.price), spreads = 2.0 * middle(bound.spread);
+  const double prices = level_ + bound.constant + 2.0 * middle(bound.price), spreads = 2.0 * middle(bound.spread);
   const auto length = [&](Index u, Index v) {
     const double gap = needed_gap(bound, prices + bound.price[u] + bound.price[v], spreads + bound.spread[u] + bound.spread[v]);
     return now.dist(u, v) + std::max(gap, 0.0);
@@ -94,7 +94,8 @@ void Survey::make_classes(const Situation& now) {
   const auto n = static_cast<std::size_t>(n_classes_);
   widest_.clear();
   for (const SpreadBounds& bound : bounds_) {
-    SpreadBounds& widest = widest_.emplace_back(SpreadBounds{std::vector(n, 0.0), std::vector(n, -inf), bound.least});
+    SpreadBounds& widest =
+        widest_.emplace_back(SpreadBounds{std::vector(n, 0.0), std::vector(n, -inf), bound.least, bound.constant});
     for (Index m = 0; m < now.samples.n_arms(); ++m) {
       widest.spread[class_[m]] = std::max(widest.spread[class_[m]], bound.spread[m]);
       widest.price[class_[m]] = std::max(widest.price[class_[m]], bound.price[m]);
@@ -106,7 +107,7 @@ bool Survey::is_spoke(const std::vector<SpreadBounds>& pair, Index near, Index f
                       Index v, double level) {
   for (std::size_t s = 0; s < pair.size(); ++s) {
     // (summed as `total_of` does, so that equal evidence is not lost to rounding)
-    if (-(pair[s].price[near] + arms[s].price[v] + pair[s].price[far]) >= level) return true;
+    if (-(pair[s].price[near] + arms[s].price[v] + pair[s].price[far]) >= level + pair[s].constant) return true;
   }
   return false;
 }
@@ -124,7 +125,7 @@ double Survey::needed(Index k, Index near, Index far, bool own) const {
   }
   for (std::size_t s = 0; s < bounds_.size(); ++s) {
     const SpreadBounds &bound = bounds_[s], &widest = widest_[s];
-    const double prices = level_ + widest.price[near] + widest.price[far];
+    const double prices = level_ + bound.constant + widest.price[near] + widest.price[far];
     // a shared arm counts four times: once with the edge, once with the pair, twice besides
     const double spreads = (own ? 3.0 : 1.0) * widest.spread[near] + widest.spread[far];
     double most = -inf;
@@ -188,6 +189,7 @@ bool Survey::is_clear(const TreeEdge& edge, double q, Index a, Index b, double l
       prices -= p[shared];
       spreads += 2.0 * s[shared];
     }
+    prices += bound.constant;
     if (level + prices <= 0.0) return true;
     if (gap > 0.0 && gap * gap >= 2.0 * std::max(level + prices, bound.least) * spreads * (1.0 + sure)) return true;
   }

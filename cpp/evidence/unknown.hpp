@@ -12,6 +12,9 @@ namespace linkarms {
 
 class UnknownVarianceEvidence {
  public:
+  static constexpr EvidenceUnit unit = EvidenceUnit::set;
+  static constexpr bool averages_grid = false;
+
   /// There is no c; a discount divides what is paid for not knowing the parameters.
   UnknownVarianceEvidence(const Model& model, const std::vector<double>&, double discount)
       : model_(&model), paid_(1.0 / discount) {}

@@ -34,7 +34,7 @@ RunState::RunState(const Model& model, Index n_clusters, const SamplingRule& sam
   if (const auto* rule = std::get_if<Atboc>(&sampling)) atboc.emplace(model, rule->gap);
   if (const auto* rule = std::get_if<AnytimeStop>(&stopping)) {
     anytime = Cloned(make_anytime_evidence(model, rule->grid, rule->discount, rule->version));
-    base = rule->base;
+    anytime_base.emplace(*rule, *anytime, model.n_arms(), n_clusters);
   }
 }
 
@@ -131,8 +131,7 @@ std::optional<Index> Engine::weigh(Index m) {
 /// Z(t) = psi(N, estimates), lambda*, the witness, and the threshold's base, after a sample of arm m.
 void Engine::weigh_evidence(Index m) {
   if (!ready()) return;
-  const auto* anytime = std::get_if<AnytimeStop>(&stopping_);
-  s_.base = anytime ? anytime->base : 0.0;
+  s_.base = s_.anytime_base ? (*s_.anytime_base)(s_.partition.clusters()) : 0.0;
   for (const double part : s_.penalty) s_.base += part;
   s_.statistic.reset();
   const std::optional<Index> moved = weigh(m);

@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "evidence/union.hpp"
+
 namespace linkarms {
 
 /// EBC (Algorithm 1 of the paper): track the average of weights that climb psi with steps of size step /
@@ -34,11 +36,14 @@ struct PaperStop {
 struct LevelStop {};
 /// The threshold of ATBOC and LUCBBOC.
 struct BocStop {};
-/// The anytime rule. `base` is what its threshold has besides log(1/delta); prices are divided by `discount`.
+/// The anytime rule. Prices, and what its threshold has besides log(1/delta), are divided by `discount`.
+/// Version 1 pays for all sets of three or four arms, version 2 for the union that the question needs; see
+/// make_anytime_evidence for what else they differ in. A run ends under the version that it began with.
 struct AnytimeStop {
   std::vector<double> grid;
-  double base = 0.0, discount = 1.0;
-  int version = 1;  ///< a run ends under the version that it began with: see make_anytime_evidence
+  double discount = 1.0;
+  int version = 1;
+  Question question{};
 };
 using StoppingRule = std::variant<std::monostate, PaperStop, LevelStop, BocStop, AnytimeStop>;
 

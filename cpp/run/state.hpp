@@ -11,6 +11,7 @@
 #include "run/atboc.hpp"
 #include "run/nearest.hpp"
 #include "run/rules.hpp"
+#include "run/threshold.hpp"
 
 namespace linkarms {
 
@@ -42,6 +43,7 @@ struct RunState {
   std::optional<double> statistic;  ///< the anytime rule's, where it has been computed
   std::optional<AtbocTracker> atboc;
   Cloned<AnytimeEvidence> anytime;
+  std::optional<AnytimeBase> anytime_base;
 };
 
 }  // namespace linkarms

@@ -22,4 +22,10 @@ double boc_penalty(double n, Index n_features) {
   return n_features * std::log(n + 1.0);
 }
 
+AnytimeBase::AnytimeBase(const AnytimeStop& rule, const AnytimeEvidence& evidence, Index n_arms, Index n_clusters)
+    : events_(rule.version >= 2 ? UnionBound(rule.question, n_arms, n_clusters, evidence.unit())
+                                : UnionBound(count_sets(n_arms))),
+      grid_price_(evidence.grid_price()),
+      discount_(rule.discount) {}
+
 }  // namespace linkarms

@@ -1,6 +1,8 @@
-// What each arm adds to the threshold of the paper's rule and of ATBOC's and LUCBBOC's.
+// What thresholds have besides log(1/delta): what each arm adds to that of the paper's rule and of ATBOC's and
+// LUCBBOC's, and what the union and the grid add to that of the anytime rule.
 #pragma once
 
+#include "evidence/anytime.hpp"
 #include "family/model.hpp"
 #include "math/matrix.hpp"
 #include "run/rules.hpp"
@@ -21,5 +23,22 @@ namespace linkarms {
 
 /// An arm's part of 2 [log(1/delta) + (d/2) sum_m log(N_m + 1)].
 [[nodiscard]] double boc_penalty(double n, Index n_features);
+
+/// The anytime rule's threshold without log(1/delta), by the partition that is about to be named:
+/// log(events / share of delta) + the price of the grid.
+class AnytimeBase {
+ public:
+  AnytimeBase(const AnytimeStop& rule, const AnytimeEvidence& evidence, Index n_arms, Index n_clusters);
+
+  [[nodiscard]] double operator()(const Clusters& named) const { return whole(events_.base(named)); }
+  /// By the size of its largest cluster.
+  [[nodiscard]] double operator()(Index largest_cluster) const { return whole(events_.base(largest_cluster)); }
+
+ private:
+  [[nodiscard]] double whole(double events) const { return (events + grid_price_) / discount_; }
+
+  UnionBound events_;
+  double grid_price_, discount_;
+};
 
 }  // namespace linkarms

@@ -220,16 +220,25 @@ class AnytimeStop:
     """The anytime rule."""
 
     def __init__(
-        self, *, grid: Sequence[float], base: float, discount: float = 1.0, version: int = 1
+        self,
+        *,
+        grid: Sequence[float],
+        discount: float = 1.0,
+        version: int = 1,
+        promise: str = "clusters",
+        tolerant: bool = False,
     ) -> None: ...
     @property
     def grid(self) -> list[float]: ...
     @property
-    def base(self) -> float: ...
-    @property
     def discount(self) -> float: ...
     @property
     def version(self) -> int: ...
+    @property
+    def promise(self) -> str: ...
+    @property
+    def tolerant(self) -> bool: ...
+    def base(self, model: Model, n_clusters: int, largest_cluster: int) -> float: ...
 
 SamplingRule: TypeAlias = Ebc | EbcH | RoundRobin | Lucbboc | Atboc
 StoppingRule: TypeAlias = PaperStop | LevelStop | BocStop | AnytimeStop

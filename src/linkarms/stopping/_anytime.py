@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -24,19 +23,22 @@ VERSION = 2
 
 
 class Anytime(StoppingRule):
-    """Stop when the evidence against every other partition is ``log(n / delta)``, ``n`` the number of sets of 3 or 4 arms.
+    """Stop when the evidence against every other partition is ``log(n / delta)``, ``n`` the number of mistakes that cover all others.
 
     The default rule. It needs neither a parameter space nor an epsilon, pays for the three or four arms that a mistake would involve
-    instead of for all, and is proved in docs/anytime.md.
+    instead of for all, and is proved in docs/anytime.md. A mistake is an edge inside a cluster that is longer than a distance between
+    two clusters. For K fixed beforehand ``n`` depends on the number of arms, on K, and on whether the named clusters have more than two
+    arms.
 
     Parameters
     ----------
     c : float, sequence of float or None
-        How many samples the priors of the evidence weigh. By default a grid of eight, from which the rule takes the best for each set
-        of arms, so that nobody has to know the scale of the gaps; it costs ``log 8``. A single number saves that.
+        How many samples the priors of the evidence weigh. By default a grid of eight, over which the rule averages for each set of
+        arms, so that nobody has to know the scale of the gaps.
     version : int, optional
         By default the newest, 2. A run ends under the version that it began with, since a change on the way could spend delta twice:
-        dumps and campaigns hold it. Version 1 weighs arms of unknown variance by universal inference, which needs more samples.
+        dumps and campaigns hold it. Version 1 counts all sets of three or four arms, takes the best ``c`` of the grid for the price of
+        ``log 8``, and weighs arms of unknown variance by universal inference. It needs more samples.
 
     Examples
     --------
@@ -75,23 +77,20 @@ class Anytime(StoppingRule):
         """Return the values of ``c``; a single one where no arm's evidence has a ``c``."""
         return self._grid if _core.evidence_has_scale(families.model, self.version) else self._grid[:1]
 
-    def native(self, families: ArmFamilies) -> _core.StoppingRule:
-        """Return the rule with its grid and the price of its union bound."""
+    def native(self, families: ArmFamilies) -> _core.AnytimeStop:
+        """Return the rule as the core runs it."""
         return _core.AnytimeStop(
-            grid=self.grid(families).tolist(),
-            base=self.base(families),
-            discount=self.discount,
-            version=self.version,
+            grid=self.grid(families).tolist(), discount=self.discount, version=self.version
         )
 
-    def base(self, families: ArmFamilies) -> float:
-        """The threshold without ``log(1/delta)``: ``log n + log J``."""
-        m = len(families.families)
-        return math.log(max(math.comb(m, 3) + math.comb(m, 4), 1)) + math.log(len(self.grid(families)))
+    def base(self, families: ArmFamilies, n_clusters: int, largest_cluster: int) -> float:
+        """Return the threshold without ``log(1/delta)`` for a partition into ``n_clusters``, by the size of its largest cluster."""
+        return self.native(families).base(families.model, n_clusters, largest_cluster)
 
     def threshold(self, view: View, delta: float) -> float:
-        """``log(n / delta) + log J``."""
-        return self.base(view.families) + self.level(delta)
+        """``log(n / delta)`` for the partition of the estimates, and what the grid costs."""
+        largest = int(np.bincount(view.labels).max())
+        return self.base(view.families, view.n_clusters, largest) + self.level(delta)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the name, the version, and the grid where it was given."""

@@ -88,7 +88,7 @@ class _Weak(StoppingRule):
 
 
 class _WeakAnytime(Anytime):
-    """``log(n J)``, ``log(1/delta)`` and the arms' prices, each divided where it is made."""
+    """``log(1/delta)``, the price of the union and of the grid, and the arms' prices, each divided where it is made."""
 
     name = "weakened-anytime"
 
@@ -96,9 +96,6 @@ class _WeakAnytime(Anytime):
         # all that the rule is, whatever that comes to be
         self.__dict__.update(rule.__dict__)
         self.factor = self.discount = factor
-
-    def base(self, families: ArmFamilies) -> float:
-        return super().base(families) / self.factor
 
     def level(self, delta: float) -> float:
         return super().level(delta) / self.factor

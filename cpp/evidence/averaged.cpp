@@ -1,0 +1,160 @@
+#include "evidence/averaged.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "math/constants.hpp"
+#include "math/shares.hpp"
+
+namespace linkarms {
+namespace {
+
+/// How near the bounds of an average come to each other.
+constexpr double close = 1e-6;
+
+/// The blend of the grid by shares g: spreads of u, v, b, a, the prices, and what g itself costs.
+struct Blend {
+  std::array<double, 4> spread{};
+  double price = 0.0;
+};
+
+Blend blend(std::span<const GridTerms> grid, std::span<const double> share) {
+  const double log_n = std::log(static_cast<double>(grid.size()));
+  Blend out;
+  for (std::size_t j = 0; j < grid.size(); ++j) {
+    if (!(share[j] > 0.0)) continue;
+    for (std::size_t m = 0; m < 4; ++m) out.spread[m] += share[j] * grid[j].weight[m];
+    out.price += share[j] * (grid[j].price + std::log(share[j]) + log_n);
+  }
+  for (double& x : out.spread) x = x > 0.0 ? 1.0 / x : 0.0;
+  return out;
+}
+
+}  // namespace
+
+// A shared arm: shared_cost (pair/isotropic.hpp) has the notation. With A, B the unit vectors of p - c q and q - c p
+// and G = (q^2 - p^2) / (j' (|p - c q| + |q - c p|)), j' = sqrt(j (j + 4 i_u)), the shifts are
+//   u: i_u G (1 - c)(A - B),   v: -i_v G (A + c B),   b: i_b G (c A + B).
+PairShifts pair_shifts(const PairLengths& lengths, const std::array<double, 4>& spread) {
+  const auto [p, q, r, shared] = lengths;
+  const auto [iu, iv, ib, ia] = spread;
+  PairShifts out;
+  if (q <= p) return out;
+  if (!shared) {
+    const double g = (q - p) / (iu + iv + ia + ib);
+    for (std::size_t m = 0; m < 4; ++m) out.square[m] = (spread[m] * g) * (spread[m] * g);
+    out.cost = 0.5 * (q - p) * g;
+    return out;
+  }
+  const double j = iv + ib, root = std::sqrt(j * (j + 4.0 * iu)), half = 0.5 * (j + root), f = iu + half;
+  const double c = iu / f, rest = half / f;
+  const double x = std::sqrt(std::max(c * r * r + rest * (p * p - c * q * q), 0.0));
+  const double y = std::sqrt(std::max(c * r * r + rest * (q * q - c * p * p), 0.0));
+  const double gap = (q - p) * (q + p) / (x + y), g = gap / root;
+  const double dot = 0.5 * (p * p + q * q - r * r), cross = (1.0 + c * c) * dot - c * (p * p + q * q);
+  const double cosine = x > 0.0 && y > 0.0 ? std::clamp(cross / (x * y), -1.0, 1.0) : 1.0;
+  const double own = 1.0 + c * c + 2.0 * c * cosine;
+  out.cost = 0.5 * gap * gap / f;
+  out.square = {iu * iu * g * g * rest * rest * 2.0 * (1.0 - cosine), iv * iv * g * g * own, ib * ib * g * g * own, 0.0};
+  return out;
+}
+
+// Fixed-point iteration on the shares, halved where it overshoots.
+GridAverage average_over_grid(const PairLengths& lengths, std::span<const GridTerms> grid, double enough, double too_little) {
+  const std::size_t n = grid.size();
+  const double log_n = std::log(static_cast<double>(n));
+  GridAverage out{-inf, inf, std::vector(n, 1.0 / static_cast<double>(n))};
+  std::vector<double> share(out.share), answer(n), to(n);
+  double size = 1.0;
+  for (int turn = 0; turn < 100; ++turn) {
+    const Blend at = blend(grid, share);
+    const PairShifts found = pair_shifts(lengths, at.spread);
+    const double value = found.cost - at.price;
+    for (std::size_t j = 0; j < n; ++j) {
+      answer[j] = -log_n - grid[j].price;
+      for (std::size_t m = 0; m < 4; ++m) answer[j] += 0.5 * grid[j].weight[m] * found.square[m];
+    }
+    out.upper = std::min(out.upper, to_shares(answer));
+    if (value > out.lower) {
+      out.lower = value;
+      out.share = share;
+      to = answer;
+      size = std::min(1.0, 2.0 * size);
+    } else {
+      size *= 0.5;
+    }
+    if (out.lower >= enough || out.upper < too_little || out.upper - out.lower < close || size < 1e-6) break;
+    double total = 0.0;
+    for (std::size_t j = 0; j < n; ++j) total += share[j] = (1.0 - size) * out.share[j] + size * to[j];
+    for (double& x : share) x /= total;
+  }
+  return out;
+}
+
+PairLengths AveragedEvidence::collect(const Situation& now, const Witness& w) {
+  const std::array arms{w.u, w.v, w.b, w.a};
+  for (const Index m : arms) tables_.refresh(now.samples, m);
+  terms_.resize(static_cast<std::size_t>(tables_.size()));
+  for (Index j = 0; j < tables_.size(); ++j) {
+    GridTerms& term = terms_[static_cast<std::size_t>(j)];
+    for (std::size_t i = 0; i < 4; ++i) term.weight[i] = i == 3 && w.shared() ? 0.0 : 1.0 / tables_.spread(j)[arms[i]];
+    term.price = total_of(tables_.price(j), w);
+  }
+  return {now.dist(w.u, w.v), now.dist(w.a, w.b), w.shared() ? now.dist(w.v, w.b) : 0.0, w.shared()};
+}
+
+double AveragedEvidence::against(const Situation& now, const Witness& w, double level, Index) {
+  const PairLengths lengths = collect(now, w);
+  return average_over_grid(lengths, terms_, level, -inf).lower;
+}
+
+bool AveragedEvidence::is_below(const Situation& now, const Witness& w, double level, Index) {
+  const PairLengths lengths = collect(now, w);
+  return average_over_grid(lengths, terms_, level, level).lower < level;
+}
+
+Index AveragedEvidence::best_scale(const Situation& now, const Witness& w, Index scale) {
+  double most = -inf;
+  for (const Index m : {w.u, w.v, w.a, w.b}) tables_.refresh(now.samples, m);
+  for (Index j = 0; j < tables_.size(); ++j) {
+    const double value = isotropic_cost(now.dist, tables_.spread(j), w) - total_of(tables_.price(j), w);
+    if (value > most) {
+      most = value;
+      scale = j;
+    }
+  }
+  return scale;
+}
+
+std::vector<SpreadBounds> AveragedEvidence::bounds(const Situation& now, double level, Index first, const Witness& at) {
+  tables_.refresh_all(now.samples);
+  const auto n = static_cast<std::size_t>(tables_.size());
+  const double log_n = std::log(static_cast<double>(n));
+  const auto bound_of = [&](std::span<const double> share) {
+    SpreadBounds out{std::vector(now.samples.n_arms(), 0.0), std::vector(now.samples.n_arms(), 0.0)};
+    for (std::size_t j = 0; j < n; ++j) {
+      if (!(share[j] > 0.0)) continue;
+      out.constant += share[j] * (std::log(share[j]) + log_n);
+      const View spread = tables_.spread(static_cast<Index>(j)), price = tables_.price(static_cast<Index>(j));
+      for (std::size_t m = 0; m < out.price.size(); ++m) {
+        out.spread[m] += share[j] / spread[m];
+        out.price[m] += share[j] * price[m];
+      }
+    }
+    for (double& x : out.spread) x = 1.0 / x;
+    out.constant += 2.0 * close;  // what is cleared by these bounds is cleared by the average as it is computed
+    return out;
+  };
+  std::vector<SpreadBounds> out;
+  if (at.exists()) {
+    const Witness w = at.oriented();
+    const PairLengths lengths = collect(now, w);
+    out.push_back(bound_of(average_over_grid(lengths, terms_, level, -inf).share));
+  }
+  std::vector<double> alone(n, 0.0);
+  alone[static_cast<std::size_t>(first)] = 1.0;
+  out.push_back(bound_of(alone));
+  return out;
+}
+
+}  // namespace linkarms
