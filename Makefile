@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint debug sanitize wheel evidence bench clean
+.PHONY: demo docs test lint debug sanitize wheel evidence bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -30,6 +30,10 @@ $(VENV)/.lint: $(VENV)/.build $(CORE)
 	$(INSTALL) '.[test,lint]'
 	@touch $@ $(VENV)/.test $(VENV)/.demo
 
+$(VENV)/.docs: $(VENV)/.build $(CORE)
+	$(INSTALL) '.[test,docs]'
+	@touch $@ $(VENV)/.test $(VENV)/.demo
+
 demo: $(VENV)/.demo  ## cluster the arms of a built-in problem, with a live view and a picture
 	$(BIN)/linkarms demo
 
@@ -41,6 +45,10 @@ lint: $(VENV)/.lint  ## ruff, mypy strict, clang-format
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run -Werror $(shell git ls-files 'cpp/*.hpp' 'cpp/*.cpp')
+
+docs: $(VENV)/.docs  ## the site, in docs/_build/html; examples that did not change are not run again
+	rm -rf docs/_build docs/api
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -j 2 -d docs/_build/doctrees docs docs/_build/html
 
 debug: $(VENV)/.test  ## the tests of the core, with assertions on
 	tools/core_tests.sh $(VENV) debug
@@ -60,4 +68,4 @@ bench: $(VENV)/.test  ## times beside yardsticks; writes benchmarks/results.json
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) build dist docs/_build docs/api docs/auto_examples

@@ -69,7 +69,7 @@ class BanditClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         Everything that is known about the clusters.
     n_features_in_ : int
         The number of columns of ``X``.
-    feature_names_in_ : ndarray of str, shape (n_features_in_,)
+    feature_names_in_ : ndarray of str, shape (n_features,)
         The names of the columns; only when ``X`` has names that are all strings.
 
     See Also
