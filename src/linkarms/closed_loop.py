@@ -100,20 +100,36 @@ def cluster(
     if isinstance(source, RecordedArms) and source.replace and clusterer.families.unknown_variance:
         _refuse_constant(source, clusterer)
     with Progress("clustering", enabled=progress) as bar:
+        watch = _ProgressWatch(bar) if progress else None
+        after_each: Callable[[BanditClusterer], None] | None = callback if watch is None else watch
+        if watch is not None and callback is not None:
+            shown, asked = watch, callback
 
-        def after_each(c: BanditClusterer) -> None:
-            if progress:
-                evidence, threshold = c.evidence_and_threshold()
-                share = evidence / threshold if threshold > 0.0 else 0.0
-                bar.update(share, f"{c.n_samples} samples, evidence {evidence:.1f} of {threshold:.1f}")
-            if callback is not None:
-                callback(c)
+            def after_each(c: BanditClusterer) -> None:
+                shown(c)
+                asked(c)
 
         try:
             clusterer.fit(source, after_each)
         except ArmExhausted as error:
             clusterer.close(str(error))
     return clusterer.result()
+
+
+class _ProgressWatch:
+    """A callback that shows the evidence, each time the number of samples has grown by one percent."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self.next_look = 1
+
+    def __call__(self, c: BanditClusterer) -> None:
+        if c.n_samples < self.next_look:
+            return
+        self.next_look = c.n_samples + 1 + c.n_samples // 100
+        evidence, threshold = c.evidence_and_threshold()
+        share = evidence / threshold if threshold > 0.0 else 0.0
+        self._bar.update(share, f"{c.n_samples} samples, evidence {evidence:.1f} of {threshold:.1f}")
 
 
 def _refuse_constant(source: RecordedArms, clusterer: BanditClusterer) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkarms._answer import make_result
 from linkarms._dump import damage_named, dumped_families, dumped_rule, read_dump, write_dump
+from linkarms._recorded_loop import Recorded, check_records, run_recorded
 from linkarms._samples import check_samples, sufficient_statistics
 from linkarms._validate import check_delta, check_integer, check_n_clusters
 from linkarms.engine import Engine
@@ -278,8 +279,21 @@ class BanditClusterer:
         source : ArmSource
             Something with ``pull(index)``; see `linkarms.arms`.
         callback : callable, optional
-            For progress views.
+            For progress views. A callback with an attribute ``next_look`` is called only when the run has that many samples, and at its
+            end; recorded arms then run inside the core.
         """
+        if not hasattr(source, "pull"):
+            raise InvalidInput(
+                f"fit takes a source of samples, not a {type(source).__name__}; call linkarms.cluster with it, "
+                "or fit(linkarms.arms.make_source(...))"
+            )
+        looks = callback is None or hasattr(callback, "next_look")
+        native = self._engine.compiled and not self.families.has_callbacks and not self.pending
+        if isinstance(source, Recorded):
+            check_records(self._engine, source)
+            if native and looks and not self.done:
+                self._fit_recorded(source, callback)
+                return self
         while not self.done:
             (arm,) = self.ask()
             try:
@@ -291,6 +305,19 @@ class BanditClusterer:
             if callback is not None:
                 callback(self)
         return self
+
+    def _fit_recorded(self, source: Recorded, callback: Any) -> None:
+        def look() -> int:
+            callback(self)
+            return int(callback.next_look)
+
+        first = None if callback is None else int(callback.next_look)
+        self._undescribed = None
+        self._stopped = run_recorded(
+            self._engine, source, self.max_samples, first, None if callback is None else look
+        )
+        if callback is not None:
+            callback(self)
 
     def evidence_and_threshold(self) -> tuple[float, float]:
         """The statistic of the stopping rule and the level it has to reach (0 and infinite before every arm has a sample)."""

@@ -105,18 +105,30 @@ class RecordedArms(ArmSource):
         """Draw one record of an arm; see `ArmSource.pull`."""
         if not 0 <= index < len(self.names):
             raise UnknownArm(f"there is no arm at place {index}; there are {len(self.names)}")
-        records = self._records[index]
         if self._next[index] == len(self._order[index]):
-            if not self.replace:
-                raise ArmExhausted(
-                    f"arm {self.names[index]!r} is exhausted: all of its {len(records)} recorded samples are "
-                    "used; record more of them, or draw with replacement"
-                )
-            self._order[index] = self._streams[index].integers(len(records), size=_BLOCK)
-            self._next[index] = 0
-        sample: NDArray[np.float64] = records[self._order[index][self._next[index]]].copy()
+            self.refill(index)
+        sample: NDArray[np.float64] = self._records[index][self._order[index][self._next[index]]].copy()
         self._next[index] += 1
         return sample
+
+    def upcoming(self, index: int) -> NDArray[np.int64]:
+        """Return the places of the records of an arm that are drawn next, as far as that is decided."""
+        return self._order[index][self._next[index] :]
+
+    def skip(self, index: int, n: int) -> None:
+        """Count the next ``n`` draws of an arm, at most those of `upcoming`, as pulled."""
+        self._next[index] += n
+
+    def refill(self, index: int) -> None:
+        """Decide on the next draws of an arm, when those of `upcoming` are used; raise `ArmExhausted` if there are none."""
+        n = len(self._records[index])
+        if not self.replace:
+            raise ArmExhausted(
+                f"arm {self.names[index]!r} is exhausted: all of its {n} recorded samples are "
+                "used; record more of them, or draw with replacement"
+            )
+        self._order[index] = self._streams[index].integers(n, size=_BLOCK)
+        self._next[index] = 0
 
 
 def _check_records(name: Hashable, values: Any) -> NDArray[np.float64]:

@@ -58,6 +58,11 @@ class Watch:
         """Evidence and threshold as far as they were seen."""
         return self._recorder.history
 
+    @property
+    def next_look(self) -> int:
+        """The number of samples before which calls have no effect, unless the run is done."""
+        return self._recorder.next_look
+
     def __enter__(self) -> Watch:
         return self
 

@@ -68,6 +68,11 @@ class HistoryRecorder:
         self._next = 0
         self._rows: list[tuple[int, float, float, float | None]] = []
 
+    @property
+    def next_look(self) -> int:
+        """The number of samples before which calls have no effect, unless the run is done."""
+        return self._next
+
     def __call__(self, clusterer: Any) -> None:
         """Look at the run if it is time."""
         self.look(clusterer)

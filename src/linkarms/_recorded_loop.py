@@ -1,0 +1,99 @@
+"""The loop over recorded samples, inside the native core.
+
+`BanditClusterer.fit` draws one record, tells it, and asks again. For records that are all at hand the core does the same in one call, in
+the same order and with the same decisions. It comes back when an arm needs its next block of random draws, and when somebody wants to look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms._samples import check_samples
+from linkarms.engine import Engine
+
+__all__ = ["Recorded", "check_records", "run_recorded"]
+
+
+@runtime_checkable
+class Recorded(Protocol):
+    """Records that are all at hand, each arm with its own order of draws; `linkarms.arms.RecordedArms` is one."""
+
+    @property
+    def names(self) -> tuple[Hashable, ...]:
+        """Return the names of the arms."""
+
+    @property
+    def records(self) -> tuple[NDArray[np.float64], ...]:
+        """Return the records of each arm, shape (n, d)."""
+
+    def upcoming(self, index: int) -> NDArray[np.int64]:
+        """Return the records of an arm that are drawn next, as far as that is decided."""
+
+    def skip(self, index: int, n: int) -> None:
+        """Count the next ``n`` of them as pulled."""
+
+    def refill(self, index: int) -> None:
+        """Decide on more draws of an arm, or raise `linkarms.errors.ArmExhausted`."""
+
+
+def check_records(engine: Engine, source: Recorded) -> None:
+    """Raise `InvalidSample` for the first record that its arm's family does not take."""
+    for m, (name, records) in enumerate(zip(source.names, source.records, strict=True)):
+        if not engine.families.families[m].contains(records).all():
+            check_samples(engine.families, [m] * len(records), [name] * len(records), list(records))
+
+
+def run_recorded(
+    engine: Engine,
+    source: Recorded,
+    budget: int | None,
+    next_look: int | None = None,
+    look: Callable[[], int] | None = None,
+) -> bool:
+    """Pull recorded arms until the rule stops or the budget is used up; return whether the rule stopped.
+
+    Parameters
+    ----------
+    engine : Engine
+        A run whose rules and families the core knows, with nothing pending.
+    source : Recorded
+        The records; its place moves on as if each sample had been pulled.
+    budget : int or None
+        The number of samples, earlier ones included, at which to end.
+    next_look, look : int and callable, optional
+        ``look()`` is called when the run has ``next_look`` samples, and returns the number at which to be called again.
+
+    Raises
+    ------
+    linkarms.errors.ArmExhausted
+        The arm that is next has no record left; the run is as it was before that pull.
+    """
+    core, families = engine.core, engine.families.families
+    statistics = [
+        family.statistics(records) for family, records in zip(families, source.records, strict=True)
+    ]
+    level = np.array([engine.stopping.level(engine.delta)])
+    stopped_at, labels = np.array([-1]), np.full((1, core.n_arms), -1)
+    last = np.iinfo(np.int64).max if budget is None else budget
+    drawn = [x[source.upcoming(m)] for m, x in enumerate(statistics)]
+    used = np.zeros(core.n_arms, np.int64)
+    while True:
+        until = last if look is None or next_look is None else min(last, max(next_look, core.total + 1))
+        outcome = core.run(drawn, used, level, stopped_at, labels, until)
+        for m in np.flatnonzero(used):
+            source.skip(int(m), int(used[m]))
+            drawn[m] = drawn[m][used[m] :]
+        used[:] = 0
+        if outcome.ending == "stopped":
+            return True
+        if outcome.ending == "need_samples":
+            source.refill(outcome.arm)
+            drawn[outcome.arm] = statistics[outcome.arm][source.upcoming(outcome.arm)]
+        elif core.total >= last:
+            return False
+        elif look is not None:
+            next_look = look()
