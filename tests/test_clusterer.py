@@ -342,3 +342,13 @@ def test_a_rule_that_fails_leaves_the_state_as_it_was():
     with pytest.raises(RuntimeError):
         c.tell_many([0, 1], [[0, 0], [0, 0]])
     assert c.dump() == before
+
+
+@pytest.mark.parametrize("sampling", ["ebc", "ebc-h"])
+def test_bernoulli_arms_that_have_only_failed(sampling):
+    for seed in range(8):
+        c = la.BanditClusterer(n_clusters=2, arms=5, family="bernoulli", sampling=sampling, seed=seed)
+        for _ in range(20):
+            for arm in c.ask(1):
+                c.tell(arm, 0)
+        assert not c.done

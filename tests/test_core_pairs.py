@@ -133,6 +133,23 @@ def test_a_value_up_to_the_level_does_not_depend_on_it(name):
             assert min(level, value * (1.0 - 1e-6)) <= bound <= value * (1.0 + 1e-6)
 
 
+def test_lengths_that_are_equal_but_for_rounding():
+    """What is seen to cost more than a level costs more: also where the gap of two lengths is a rounding of equal ones."""
+    rng, equal = np.random.default_rng(0), 0
+    model = model_of({"name": "gaussian", "covariance": [[0.25, 0.0], [0.0, 1.0]]}, 3, 2)
+    for _ in range(3000):
+        theta = rng.integers(0, 9, (3, 2)) / rng.choice([7.0, 9.0], (3, 1))
+        theta[2] = theta[0] + (theta[1] - theta[0]) * rng.choice([-1.0, 1.0], 2)
+        value = testing.pair_cost(model, theta, np.ones(3), (0, 1, 0, 2))
+        for level in (0.0, value, 2.0 * value):
+            found = testing.pair_cost(model, theta, np.ones(3), (0, 1, 0, 2), level)
+            assert found == value or found > level >= 0.9 * value
+        p, q = length(theta, 0, 1), length(theta, 0, 2)
+        assert value < 1e-25
+        equal += value == 0.0 and p < q
+    assert equal > 30
+
+
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_costs_grow_with_the_weights_and_not_with_the_order(name):
     _, theta, model = posed(name)

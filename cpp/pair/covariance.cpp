@@ -13,6 +13,8 @@ namespace {
 
 /// Eigenvalues closer to the largest than this, relatively, belong to the top eigenspace.
 constexpr double same_eigenvalue = 1e-9;
+/// Two lengths, and a cost and its lower bound, may be off by these, relatively.
+constexpr double length_rounding = 1e-14, cost_rounding = 1e-9;
 
 /// The root of F(mu) = sum nu_i b_i^2 / (1 - mu nu_i)^2 in (0, 1/top), as x = 1 - mu top, which keeps its
 /// relative precision where mu comes close to 1/top. Hard case: F < 0 up to 1/top, because the top eigenspace
@@ -163,9 +165,13 @@ std::array<QuadraticArm, 4> CovariancePairs::arms(const Weighted& at, const Witn
 
 double CovariancePairs::cost(const Weighted& at, const Witness& w, double level) {
   if (level < inf) {
-    // a larger covariance costs less: the closed form with the largest eigenvalues is a lower bound
-    const double bound = isotropic_bound(at.dist, at.spread, w);
-    if (bound > level) return bound;
+    // a larger covariance costs less: the closed form with the largest eigenvalues is a lower bound. A gap of
+    // two rounded lengths counts less a rounding of them: the squares that `run` compares may be equal
+    const double gap = at.dist(w.a, w.b) * (1.0 - length_rounding) - at.dist(w.u, w.v);
+    if (gap > 0.0) {
+      const double bound = isotropic_bound(gap, at.spread, w);
+      if (bound > level * (1.0 + cost_rounding)) return bound;
+    }
   }
   return pair_.cost(arms(at, w), w.shared());
 }

@@ -13,15 +13,17 @@
 
 namespace linkarms {
 
-/// A lower bound of the cost from two lengths; exact for four different arms.
-///   four arms:      (|q| - |p|)^2 / (2 (i_u + i_v + i_a + i_b))
-///   shared u = a:   (|q| - |p|)^2 / (2 (4 i_u + i_v + i_b))
-[[nodiscard]] inline double isotropic_bound(const Distances& dist, View spread, const Witness& w) {
-  const double gap = dist(w.a, w.b) - dist(w.u, w.v);
-  if (gap <= 0.0) return 0.0;
+/// A lower bound of the cost from gap = |q| - |p| > 0; exact for four different arms.
+///   four arms:      gap^2 / (2 (i_u + i_v + i_a + i_b))
+///   shared u = a:   gap^2 / (2 (4 i_u + i_v + i_b))
+[[nodiscard]] inline double isotropic_bound(double gap, View spread, const Witness& w) {
   const double total =
       w.shared() ? 4.0 * spread[w.u] + spread[w.v] + spread[w.b] : (spread[w.u] + spread[w.v]) + (spread[w.a] + spread[w.b]);
   return gap * gap / (2.0 * total);
+}
+[[nodiscard]] inline double isotropic_bound(const Distances& dist, View spread, const Witness& w) {
+  const double gap = dist(w.a, w.b) - dist(w.u, w.v);
+  return gap > 0.0 ? isotropic_bound(gap, spread, w) : 0.0;
 }
 
 /// The cost for a shared arm u from three lengths: p of (u, v), q of (u, b), r of (v, b); and the spreads of

@@ -1,6 +1,7 @@
 #include "pair/vector.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "family/dominating.hpp"
 #include "math/constants.hpp"
@@ -37,8 +38,15 @@ double VectorPairs::cost(const Weighted& at, const Witness& w, double level) {
   // the search is certified to 3e-8: only what is further above the level is above it wherever the search
   // looks
   const double reject = level * (1.0 + 1e-7);
+  // a gap that is little more than the rounding of the estimates is known to no relative precision: then there
+  // is one answer for all levels
+  double scale = 0.0;
+  for (const Index m : {w.u, w.v, w.a, w.b}) {
+    for (const double x : at.theta.row(m)) scale = std::max(scale, std::abs(x));
+  }
+  if (level == inf || at.dist(w.a, w.b) - at.dist(w.u, w.v) <= 1e-7 * scale) return bound(at, w, inf);
   const double value = bound(at, w, reject);
-  return value > reject || level == inf ? value : bound(at, w, inf);
+  return value > reject ? value : bound(at, w, inf);
 }
 
 void VectorPairs::solve(const Weighted& at, const Witness& w, Matrix& lam) {

@@ -12,7 +12,9 @@ void Front::make(const ClusterTrees& trees, const NearClasses& near, const Sprea
   for (Index x = 0; x < n; ++x) {
     if (trees.parent(x) < 0) continue;
     const double spread = spreads[x] + spreads[trees.parent(x)];
-    Step& step = buckets[std::min(static_cast<Index>(spread * scale), steps - 1)];
+    // (of spreads near the smallest number the scale is infinite, and the product may be no number)
+    const double at = spread * scale;
+    Step& step = buckets[at < steps - 1 ? static_cast<Index>(at) : steps - 1];
     step = {std::max(step.length, trees.length(x) + spreads.slack()), std::max(step.spread, spread)};
   }
   // from the widest on, those that are longer than all before

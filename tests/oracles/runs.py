@@ -161,5 +161,5 @@ def told(engine: Engine, samples: Samples, steps: int, asked: float):
     """Arms and samples, one at a time: with probability ``asked`` the rule chooses the arm, otherwise chance."""
     for _ in range(steps):
         by_rule = samples.rng.random() < asked
-        arm = engine.choose() if by_rule else int(samples.rng.integers(len(engine.state.counts)))
+        arm = engine.choose() if by_rule else int(samples.rng.integers(len(engine.core.counts)))
         yield arm, samples(arm)
