@@ -132,8 +132,9 @@ def measure(storage, quick, million, progress):
     times = timed(lambda i: campaign.tell(tickets[i], value(tickets[i].arm)), len(tickets))
     found["tell_100"] = summary(times, rate=rate(times))
     found["ask_100"] = summary(timed(lambda _: campaign.ask(1), 50 if quick else 300))
+    campaign.compute()
     with campaign.storage.read("hundred") as reader:
-        found["snapshot_100_bytes"] = len(reader.head.snapshot)
+        found["snapshot_100_bytes"] = len(reader.head.account) + len(reader.computed("figures").body)
     campaign.close()
     progress("ask")
     if million:

@@ -26,18 +26,25 @@ def required():
     return bool(os.environ.get("CI") or os.environ.get("LINKARMS_CI"))
 
 
+def roomy_memory():
+    """A directory in memory if there is much of it, else on disk: each database has hundreds of files."""
+    memory = Path("/dev/shm")
+    return memory if memory.is_dir() and shutil.disk_usage(memory).free > 4 * 2**30 else Path("/tmp")
+
+
 class Server:
     """Start with ``with Server() as server``; `database` makes a new database and returns its URL.
 
-    Without ``fsync`` it is quicker, and only a crash of the machine could tell the difference.
+    Without ``fsync`` it is quicker, and only a crash of the machine could tell the difference. It listens on a socket in its directory, and
+    on the address ``listen`` besides.
     """
 
-    def __init__(self, fsync=True):
-        self._fsync = "on" if fsync else "off"
+    def __init__(self, fsync=True, listen=""):
+        self._fsync, self._listen = "on" if fsync else "off", listen
         self._bin = binaries()
         if self._bin is None:
             raise RuntimeError("PostgreSQL is not installed; run: apt-get install postgresql")
-        self._home = Path(tempfile.mkdtemp(prefix="la-pg-", dir="/tmp"))
+        self._home = Path(tempfile.mkdtemp(prefix="la-pg-", dir="/tmp" if fsync else roomy_memory()))
         self._numbers = count(1)
         self._user = {}
         if os.getuid() == 0:
@@ -61,8 +68,9 @@ class Server:
         data, log = self._home / "data", self._home / "log"
         self._call("initdb", "-D", data, "-U", "lab", "--auth=trust", "--encoding=UTF8", "--no-sync")
         rules = data / "pg_hba.conf"
-        rules.write_text(f"local locked all scram-sha-256\n{rules.read_text()}")
-        settings = f"-c listen_addresses= -c unix_socket_directories={self._home} -c max_connections=60 -c fsync={self._fsync}"
+        rules.write_text(f"local locked all scram-sha-256\n{rules.read_text()}host all all samenet trust\n")
+        places = f"-c listen_addresses={self._listen} -c unix_socket_directories={self._home}"
+        settings = f"{places} -c max_connections=60 -c fsync={self._fsync}"
         self._call("pg_ctl", "-D", data, "-l", log, "-w", "-o", settings, "start")
         self.run("postgres", f"ALTER ROLE lab PASSWORD '{PASSWORD}'")
         return self

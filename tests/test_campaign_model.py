@@ -293,6 +293,18 @@ class Machine(RuleBasedStateMachine):
         with pytest.raises(NotFound):
             campaign.tell(len(self.tickets) + 1, 1.0)
 
+    @rule(data=st.data())
+    def compute(self, data):
+        """Store what follows from the log, or look at what was stored without waiting for more."""
+        campaign = self.handle(data)
+        if data.draw(st.booleans()):
+            assert campaign.compute().waiting == 0
+            return
+        seen = campaign.status(wait=False)
+        assert seen.samples + seen.late + seen.waiting >= seen.tickets["told"]
+        now = campaign.status()
+        assert seen.age > 0.0 or seen == now
+
     @rule(seconds=st.sampled_from([1.0, 50.0, 150.0]))
     def wait(self, seconds):
         self.now += seconds

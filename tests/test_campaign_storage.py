@@ -12,7 +12,7 @@ import pytest
 from tests.postgres import PASSWORD
 
 import linkarms as la
-from linkarms.campaign import Campaign, _bulk, _connect, _sql, conformance, open_storage
+from linkarms.campaign import Campaign, _bulk, _connect, _sqlite, _transaction, conformance, open_storage
 from linkarms.errors import Conflict, InvalidInput, NewerSchema, NotFound, StorageError
 
 PAPER = la.stopping.Paper(theta=(-10, 10))
@@ -32,11 +32,11 @@ def _forgets_to_lock(monkeypatch):
     def begin(connection):
         connection.execute("BEGIN")
 
-    monkeypatch.setattr(_connect, "_begin_immediate", begin)
+    monkeypatch.setattr(_sqlite, "_begin_immediate", begin)
 
 
 def _loses_changes_of_tickets(monkeypatch):
-    monkeypatch.setattr(_sql, "update_tickets", lambda *_: None)
+    monkeypatch.setattr(_transaction, "update_tickets", lambda *_: None)
 
 
 def _stores_half(monkeypatch):
@@ -45,7 +45,7 @@ def _stores_half(monkeypatch):
         connection.commit()
         connection.begin()
 
-    monkeypatch.setattr(_sql, "insert_tickets", insert)
+    monkeypatch.setattr(_transaction, "insert_tickets", insert)
 
 
 def _rounds_times(monkeypatch):
@@ -53,18 +53,39 @@ def _rounds_times(monkeypatch):
         rows = [row._replace(told_at=row.told_at and int(float(row.told_at))) for row in rows]
         _bulk.insert_tickets(connection, campaign, rows)
 
-    monkeypatch.setattr(_sql, "insert_tickets", insert)
+    monkeypatch.setattr(_transaction, "insert_tickets", insert)
 
 
 def _ignores_versions(monkeypatch):
-    monkeypatch.setattr(
-        _sql, "_SAVE", _sql.update(_sql.campaigns).values(version=_sql.bindparam("new_version"))
+    any_version = _transaction.update(_transaction.campaigns).values(
+        version=_transaction.bindparam("new_version")
     )
+    monkeypatch.setattr(_transaction, "_SAVE", any_version)
+
+
+def _keeps_what_is_older(monkeypatch):
+    kinds = (_transaction.computed.c.kind == _transaction.bindparam("of_kind"),)
+    values = {name: _transaction.bindparam(f"new_{name}") for name in _transaction.Computed._fields[1:]}
+    monkeypatch.setattr(
+        _transaction, "_KEEP", _transaction.update(_transaction.computed).where(*kinds).values(values)
+    )
+
+
+def _shifts_every_lease(monkeypatch):
+    monkeypatch.setattr(_transaction, "_IS_OPEN", _transaction.literal(True))
 
 
 @pytest.mark.parametrize(
     "fault",
-    [_forgets_to_lock, _loses_changes_of_tickets, _stores_half, _rounds_times, _ignores_versions],
+    [
+        _forgets_to_lock,
+        _loses_changes_of_tickets,
+        _stores_half,
+        _rounds_times,
+        _ignores_versions,
+        _keeps_what_is_older,
+        _shifts_every_lease,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_a_storage_that_breaks_the_contract_is_caught(fault, monkeypatch, tmp_path):
@@ -184,7 +205,7 @@ def test_a_newer_schema_is_refused(storage):
     kept = open_storage(storage)
     kept.names()
     with kept._begin(write=True) as connection:
-        connection.exec_driver_sql("UPDATE linkarms_schema SET number = 2")
+        connection.exec_driver_sql("UPDATE linkarms_schema SET number = 3")
     kept.close()
     for use in (
         lambda: Campaign.open("lab", storage=storage),
@@ -192,13 +213,13 @@ def test_a_newer_schema_is_refused(storage):
         lambda: Campaign.names(storage),
     ):
         with pytest.raises(
-            NewerSchema, match="has schema 2 and this linkarms reads schema 1; upgrade linkarms"
+            NewerSchema, match="has schema 3 and this linkarms reads schema 2; upgrade linkarms"
         ):
             use()
     raw = open_storage(storage)
     raw._checked = True
     with raw._begin(write=True) as connection:
-        connection.exec_driver_sql("UPDATE linkarms_schema SET number = 1")
+        connection.exec_driver_sql("UPDATE linkarms_schema SET number = 2")
     raw.close()
     with Campaign.open("lab", storage=storage) as lab:
         assert lab.export("csv") == before
@@ -265,7 +286,7 @@ def test_a_damaged_file(tmp_path):
         lab.export("csv")
 
 
-@pytest.mark.parametrize("column", ["config", "snapshot"])
+@pytest.mark.parametrize("column", ["config", "account"])
 def test_a_damaged_row(tmp_path, column):
     path = tmp_path / "runs.db"
     create(path).close()
@@ -320,7 +341,7 @@ def test_a_really_full_disk(tmp_path):
     ).returncode == 0  # fmt: skip
     if not made:
         # the same words from the driver
-        with pytest.raises(StorageError, match="the disk is full"), la.campaign._sql.explained("x"):
+        with pytest.raises(StorageError, match="the disk is full"), la.campaign._faults.explained("x"):
             raise sqlite3.OperationalError("database or disk is full")
         return
     try:
@@ -358,7 +379,7 @@ def test_a_file_that_cannot_be_written(tmp_path):
 
 
 def test_a_lock_that_is_held_too_long(tmp_path, monkeypatch):
-    monkeypatch.setattr(_connect, "TIMEOUT", 1)
+    monkeypatch.setattr(_sqlite, "TIMEOUT", 1)
     path = tmp_path / "runs.db"
     with create(path) as lab:
         other = sqlite3.connect(path, isolation_level=None)
@@ -372,7 +393,7 @@ def test_a_lock_that_is_held_too_long(tmp_path, monkeypatch):
 
 
 def test_a_row_that_is_locked_too_long(postgres, monkeypatch):
-    monkeypatch.setattr(_connect, "TIMEOUT", 1)
+    monkeypatch.setattr(_connect, "LOCKED", 1)
     url = postgres.database()
     with create(url) as lab, create(url, "other") as other:
         holder = open_storage(url)

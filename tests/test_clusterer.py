@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -352,3 +353,31 @@ def test_bernoulli_arms_that_have_only_failed(sampling):
             for arm in c.ask(1):
                 c.tell(arm, 0)
         assert not c.done
+
+
+def test_a_hundred_thousand_arms_are_refused_at_once(tmp_path):
+    """One error that names the limit, before anything is allocated: the pairs of so many would take 200 GB."""
+    samples = {f"arm {i}": [float(i % 2)] for i in range(100_000)}
+    for refused in (
+        lambda: la.BanditClusterer(2, 100_000),
+        lambda: la.BanditClusterer(2, 10**12),
+        lambda: la.BanditClusterer(2, list(samples)),
+        lambda: la.cluster(samples, n_clusters=2),
+    ):
+        began = time.process_time()
+        with pytest.raises(errors.TooLarge, match="takes at most 10000 arms: leave some out") as caught:
+            refused()
+        assert time.process_time() - began < 2.0
+        assert "\n" not in str(caught.value)
+
+
+def test_a_table_of_a_hundred_thousand_arms(tmp_path, capsys):
+    from linkarms.cli._app import run
+
+    table = tmp_path / "x.csv"
+    table.write_text("name,x\n" + "".join(f"a{i},{i % 2}\n" for i in range(100_000)))
+    assert run(["cluster", str(table), "--arm", "name", "--value", "x", "-k", "2", "--quiet"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "there are 100000 arms" in err
+    assert err.count("\n") == 1

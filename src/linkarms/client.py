@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import math
 import os
 import socket
 import ssl
@@ -23,7 +22,7 @@ from numpy.typing import ArrayLike
 from linkarms import errors
 from linkarms.campaign._records import Checkup, Event, Receipt, Status, Ticket
 from linkarms.errors import InvalidInput, LinkarmsError, ServiceError
-from linkarms.result import Result, Witness
+from linkarms.result import Result
 
 __all__ = ["Client"]
 
@@ -99,7 +98,7 @@ class Client:
         return self._first(self.status)
 
     def _first(self, request: Callable[[], object]) -> Client:
-        """Itself, if the first request succeeds; no connection is left behind otherwise."""
+        """Return itself, if the first request succeeds; no connection is left behind otherwise."""
         try:
             request()
         except BaseException:
@@ -184,14 +183,14 @@ class Client:
         number = ticket.id if isinstance(ticket, Ticket) else ticket
         self._campaign("POST", "/retract", {"ticket": number, "reason": reason})
 
-    def status(self) -> Status:
-        """How the campaign stands."""
-        found = self._campaign("GET", self._waiting(""))
+    def status(self, *, wait: bool = True) -> Status:
+        """Return how the campaign stands; unless ``wait``, samples that are not counted yet are not waited for."""
+        found = self._campaign("GET", self._waiting("", wait))
         return _record(Status, found | {"arms": tuple(found["arms"])})
 
-    def result(self) -> Result:
-        """The clusters as they are known now."""
-        return _result(self._campaign("GET", self._waiting("/result")))
+    def result(self, *, wait: bool = True) -> Result:
+        """Return the clusters as they are known now; ``wait`` as for `status`."""
+        return Result.from_dict(self._campaign("GET", self._waiting("/result", wait)))
 
     def history(self, after: int = 0, limit: int | None = None) -> list[Event]:
         """The log from entry ``after + 1`` on, at most ``limit`` entries."""
@@ -218,9 +217,9 @@ class Client:
         """Let the service replay the log and compare it with what is stored."""
         return _record(Checkup, self._campaign("POST", "/doctor", {}))
 
-    def _waiting(self, path: str) -> str:
-        """A path with the wish for the current state, also where it takes a while to compute: the last one is for pages."""
-        return f"{path}?{urlencode({'wait': min(self.timeout / 2, 600.0)})}"
+    def _waiting(self, path: str, wait: bool) -> str:
+        """A path with the time for which to wait until all samples are counted."""
+        return f"{path}?{urlencode({'wait': min(self.timeout / 2, 600.0) if wait else 0})}"
 
     def _receipts(self, path: str, body: dict[str, Any]) -> list[Receipt]:
         return [_record(Receipt, receipt) for receipt in self._campaign("POST", path, body)["receipts"]]
@@ -302,28 +301,8 @@ def _plain(value: Any) -> Any:
 
 def _record(kind: type[T], data: dict[str, Any]) -> T:
     """A record of the library from its JSON; times come back as datetimes."""
-    times = ("expires_at", "told_at", "created_at", "updated_at", "at")
-    return kind(**{k: datetime.fromisoformat(v) if k in times else v for k, v in data.items()})
-
-
-def _result(data: dict[str, Any]) -> Result:
-    rows = [[math.nan if x is None else x for x in row] for row in data["parameters"]]
-    parameters = np.array(rows, dtype=np.float64).reshape(len(data["arms"]), -1)
-    if np.isnan(parameters).any():
-        parameters = np.ma.masked_invalid(parameters)
-    pair = data["witness"]
-    levels: dict[str, Any] = {
-        key: math.inf if data[key] is None else data[key] for key in ("evidence", "threshold")
-    }
-    return Result(
-        labels=np.array(data["labels"], dtype=np.int64),
-        arms=tuple(data["arms"]),
-        pulls=np.array(data["pulls"], dtype=np.int64),
-        parameters=parameters,
-        witness=None if pair is None else Witness(tuple(pair["intra"]), tuple(pair["inter"])),
-        **levels,
-        **{key: data[key] for key in ("stopped", "delta", "samples", "reason", "ambiguous", "error_bound")},
-    )
+    times = ("expires_at", "told_at", "created_at", "updated_at", "counted_until", "at")
+    return kind(**{k: datetime.fromisoformat(v) if k in times and v else v for k, v in data.items()})
 
 
 def _error(status: int, answer: bytes) -> LinkarmsError:

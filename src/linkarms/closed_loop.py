@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from linkarms.arms import RecordedArms, make_source
 from linkarms.clusterer import BanditClusterer
 from linkarms.errors import ArmExhausted, FamilySuggestion, InvalidInput
 from linkarms.families import DEFAULT, FamilyLike, suggestion
-from linkarms.problem import Problem
+from linkarms.problem import Problem, check_size
 from linkarms.result import Result
 from linkarms.sampling import SamplingRule
 from linkarms.stopping import StoppingRule
@@ -75,6 +75,8 @@ def cluster(
     >>> r.stopped, r.labels.tolist()
     (True, [0, 0, 1, 1, 2, 2])
     """
+    if isinstance(arms, (Mapping, list, tuple)):
+        check_size(arms)
     source = make_source(arms, arm=arm, value=value, replace=replace, seed=seed)
     if isinstance(arms, Problem):
         family = arms.family if family is None else family

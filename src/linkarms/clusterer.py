@@ -18,7 +18,7 @@ from linkarms.engine import Engine
 from linkarms.errors import FamilySuggestion, InvalidInput, UnknownArm
 from linkarms.families import DEFAULT, ArmFamilies, FamilyLike, are_whole, resolve, suggestion
 from linkarms.families._unknown import moments_to_rows
-from linkarms.problem import arm_names
+from linkarms.problem import arm_names, check_size
 from linkarms.result import Result
 from linkarms.sampling import SamplingRule, resolve_sampling, sampling_from_dict
 from linkarms.stopping import StoppingRule, resolve_stopping, stopping_from_dict
@@ -49,7 +49,7 @@ class BanditClusterer:
     n_clusters : int
         K, from 1 to the number of arms.
     arms : int or sequence
-        How many arms, or their names.
+        How many arms, or their names; at most `linkarms.problem.MAX_ARMS`.
     n_features : int, default 1
         Numbers in one sample.
     family : str, Family or a sequence with one per arm, optional
@@ -92,6 +92,7 @@ class BanditClusterer:
         seed: int = 0,
         max_samples: int | None = None,
     ) -> None:
+        check_size(arms)
         self.arms = arm_names(arms)
         self.n_clusters = check_n_clusters(n_clusters, len(self.arms))
         self.n_features = check_integer("n_features", n_features, 1)

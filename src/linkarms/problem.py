@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Sized
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms._validate import check_integer, check_n_clusters, check_parameters
-from linkarms.errors import InvalidInput
+from linkarms.errors import InvalidInput, TooLarge
 from linkarms.families import Exponential, FamilyLike, resolve
 from linkarms.linkage import single_linkage
 
-__all__ = ["Problem", "arm_names", "problems"]
+__all__ = ["MAX_ARMS", "Problem", "arm_names", "check_size", "problems"]
+
+#: Arms that a run takes: so many need about 2 GB.
+MAX_ARMS = 10_000
 
 
 def arm_names(arms: int | Sequence[Hashable]) -> tuple[Hashable, ...]:
@@ -31,6 +34,16 @@ def arm_names(arms: int | Sequence[Hashable]) -> tuple[Hashable, ...]:
         twice = next(n for n in names if names.count(n) > 1)
         raise InvalidInput(f"the name {twice!r} is given to several arms; give each a name of its own")
     return names
+
+
+def check_size(arms: Any) -> None:
+    """Refuse more arms than the memory of a machine can hold the pairs of, before anything is allocated."""
+    n = int(arms) if isinstance(arms, (int, np.integer)) else len(arms) if isinstance(arms, Sized) else 0
+    if n > MAX_ARMS:
+        raise TooLarge(
+            f"there are {n} arms; a run keeps about 20 bytes for each pair of arms and takes at most {MAX_ARMS} arms: leave "
+            "some out, or group them first"
+        )
 
 
 class Problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -137,6 +137,20 @@ class Result:
             "ambiguous": self.ambiguous,
             "error_bound": self.error_bound,
         }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Result:
+        """Read what `to_dict` returned; ``None`` is infinite for evidence and threshold, and masked for parameters."""
+        rows = [[np.nan if x is None else x for x in row] for row in data["parameters"]]
+        parameters: NDArray[np.float64] = np.array(rows, dtype=np.float64).reshape(len(data["arms"]), -1)
+        pairs = data["witness"]
+        read: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data}
+        read |= {name: np.array(data[name], dtype=np.int64) for name in ("labels", "pulls")}
+        read |= {name: np.inf if data[name] is None else data[name] for name in ("evidence", "threshold")}
+        read["arms"] = tuple(data["arms"])
+        read["parameters"] = np.ma.masked_invalid(parameters) if np.isnan(parameters).any() else parameters
+        read["witness"] = None if pairs is None else Witness(tuple(pairs["intra"]), tuple(pairs["inter"]))
+        return cls(**read)
 
     def to_frame(self) -> Any:
         """One row an arm: ``arm, cluster, pulls`` and ``parameter_0, ...``, as a pandas, polars or pyarrow frame.

@@ -19,7 +19,7 @@ _INSERT = (
 )
 _UPDATE = f"UPDATE {tickets.name} SET {', '.join(f'{name} = ?' for name in _CHANGING)} WHERE campaign = ? AND ticket = ?"
 
-# PostgreSQL takes the rows as arrays in one statement, many times faster than one statement a row.
+# PostgreSQL takes the rows as arrays in one statement, many times faster than one statement per row.
 _TYPES = {"arm": "integer", "worker": "text", "state": "text", "value": "text"}
 _ARRAYS = ", ".join(f"CAST(:{name} AS {_TYPES.get(name, 'bigint')}[])" for name in TicketRow._fields)
 _NAMES = ", ".join(TicketRow._fields)

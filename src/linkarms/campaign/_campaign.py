@@ -3,42 +3,48 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
 from numpy.typing import ArrayLike
 
 from linkarms._validate import check_integer
 from linkarms._version import __version__
 from linkarms.campaign import _operations, _report
+from linkarms.campaign._account import Account
+from linkarms.campaign._computer import Computer, Standing
 from linkarms.campaign._doctor import examine
 from linkarms.campaign._export import export_rows
+from linkarms.campaign._figures import Figures
 from linkarms.campaign._limits import LIMITS, check_arms, check_batch, check_lease, check_name, check_text
-from linkarms.campaign._overview import Overview, overview
+from linkarms.campaign._overview import Overview, overview, see
+from linkarms.campaign._propose import ask_for_tickets, retract_sample
 from linkarms.campaign._records import Checkup, Event, Receipt, Status, Ticket
-from linkarms.campaign._run import Run
+from linkarms.campaign._run import Watcher
 from linkarms.campaign._session import Session, chained, to_json
 from linkarms.campaign._settings import Settings, refuse_unstorable
-from linkarms.campaign._storage import RETRACTED, TOLD, Entry, Head, Storage, TicketRow
+from linkarms.campaign._storage import Entry, Reader, Storage
 from linkarms.clusterer import BanditClusterer
-from linkarms.errors import Conflict, InvalidInput, TooLarge, require
+from linkarms.errors import InvalidInput, TooLarge, require
 from linkarms.result import Result
 
 __all__ = ["Campaign", "StorageLike", "open_storage"]
 
 StorageLike = str | os.PathLike[str] | Storage
-#: A function that is shown the part that is done and a text.
-Watcher = Callable[[float, str], None]
+T = TypeVar("T")
 
 _DAY = 86_400.0
+
+
+def _nothing(reader: Reader, standing: Standing) -> Any:
+    return None
 
 
 def open_storage(
     storage: StorageLike = "sqlite:///linkarms.db", clock: Callable[[], float] | None = None
 ) -> Storage:
-    """The storage that a path or URL names; a `Storage` is returned as it is."""
+    """Return the storage that a path or URL names; a `Storage` is returned as it is."""
     if isinstance(storage, Storage):
         if clock is not None:
             raise InvalidInput("a storage has its own clock; give the clock to it, not beside it")
@@ -52,11 +58,12 @@ def open_storage(
 class Campaign:
     """A clustering run in a database: fed by many hands, safe from crashes. Use `create` or `open`.
 
-    An append-only log of what was asked and told is the truth. The state that follows from it is written with it, in the same
-    transaction, so that opening a campaign does not depend on its length. Whatever a method returned is stored.
+    An append-only log of what was asked and told is the truth. Whatever a method returned is stored. Clusters, evidence and the choice of
+    arms are computed from the log when somebody asks or looks, outside of every transaction, and stored beside it, so that the time to
+    open a campaign does not depend on its length.
 
-    One object may be used by several threads; its methods take turns. Any number of processes, and with PostgreSQL machines, may work on
-    the same campaign, each with an object of its own.
+    One object may be used by several threads. What has to be computed takes turns; telling and adding do not wait for it. Any number of
+    processes, and with PostgreSQL machines, may work on the same campaign, each with an object of its own.
 
     Examples
     --------
@@ -78,9 +85,7 @@ class Campaign:
     def __init__(self, name: str, storage: Storage) -> None:
         self.name = check_name(name)
         self.storage = storage
-        self._lock = threading.RLock()
-        self._run: Run | None = None
-        self._version: int | None = None
+        self._computer = Computer(name, storage)
 
     @classmethod
     def create(
@@ -125,7 +130,7 @@ class Campaign:
         home = open_storage(storage, clock)
         first = Entry(1, home.now(), "create", None, None, None, config, "")
         first = first._replace(digest=chained("", first))
-        home.create(name, config, Run(config).snapshot(), first)
+        home.create(name, config, Account(pending=[0] * len(names)).to_json(), first)
         return cls(name, home)
 
     @classmethod
@@ -137,13 +142,12 @@ class Campaign:
     ) -> Campaign:
         """Go on with a campaign; `NotFound` if there is none of this name."""
         self = cls(name, open_storage(storage, clock))
-        with self.storage.read(self.name) as reader:
-            self._bring_up(reader.head)
+        _ = self._computer.run  # what is damaged is found now
         return self
 
     @staticmethod
     def names(storage: StorageLike = "sqlite:///linkarms.db") -> list[str]:
-        """The names of the campaigns in a storage."""
+        """Return the names of the campaigns in a storage."""
         return open_storage(storage).names()
 
     def close(self) -> None:
@@ -162,7 +166,9 @@ class Campaign:
     def ask(
         self, n: int = 1, worker: str | None = None, *, lease: float | None = None, key: str | None = None
     ) -> list[Ticket]:
-        """Tickets for the next ``n`` pulls; fewer where the budget ends, none once the campaign is done.
+        """Return tickets for the next ``n`` pulls; fewer where the budget ends, none once the campaign is done.
+
+        Samples that came since the last ``ask`` are taken into account first.
 
         Parameters
         ----------
@@ -178,9 +184,8 @@ class Campaign:
         wanted = check_batch("n", n)
         seconds = None if lease is None else check_lease(lease)
         _check_optional(worker=worker, key=key)
-        with self._change() as session:
-            length = session.run.lease if seconds is None else seconds
-            return _operations.ask(session, wanted, worker, length, key)
+        length = self._computer.run.lease if seconds is None else seconds
+        return ask_for_tickets(self._computer, self._change, wanted, worker, length, key)
 
     def tell(self, ticket: Ticket | int, value: ArrayLike) -> Receipt:
         """Store the sample of a ticket.
@@ -201,8 +206,9 @@ class Campaign:
             )
         check_batch("the number of samples", len(ids))
         _check_optional(key=key)
+        check = self._computer.run.clusterer.check_samples
         with self._change() as session:
-            return _operations.tell(session, ids, samples, key)
+            return _operations.tell(session, check, ids, samples, key)
 
     def add(
         self, arm: str, value: ArrayLike, *, worker: str | None = None, key: str | None = None
@@ -222,8 +228,9 @@ class Campaign:
         names, samples = list(arms), list(values)
         check_batch("the number of samples", len(names))
         _check_optional(worker=worker, key=key)
+        indices, checked = self._computer.run.clusterer.check_samples(names, samples)
         with self._change() as session:
-            return _operations.add(session, names, samples, worker, key)
+            return _operations.add(session, indices, checked.tolist(), worker, key)
 
     def release(self, ticket: Ticket | int) -> None:
         """Give a pull back that will not be measured: for a reason that has nothing to do with its value."""
@@ -234,51 +241,63 @@ class Campaign:
     def retract(self, ticket: Ticket | int, reason: str, *, progress: Watcher | None = None) -> None:
         """Take a sample out, as if it had never been told. The log keeps it, and the promise becomes conditional.
 
-        Everything that was told before and after is counted anew, so that this may change an answer, also one that was final. It takes
+        Everything that was told before and after is counted again, so this may change an answer, also one that was final. It takes
         as long as a replay of the log; others can work meanwhile.
         """
         number, why = _number(ticket), check_text("reason", reason, LIMITS.reason)
-        with self._lock:
-            while not self._try_to_retract(number, why, progress):
-                pass  # somebody else retracted a sample meanwhile: count anew
+        retract_sample(self._computer, self._change, number, why, progress)
 
-    def _try_to_retract(self, number: int, reason: str, progress: Watcher | None) -> bool:
-        with self.storage.read(self.name) as reader:
-            row = _operations.find_ticket({r.ticket: r for r in reader.tickets([number])}, number)
-            if _is_retracted(row):
-                return True
-            seen = reader.head.version
-            skip = {number, *_report.retracted(reader)}
-            anew = Run(reader.head.config)
-            anew.feed_log(_report.watched(reader.entries(kinds=("tell", "add")), seen, progress), skip)
-        with self._change() as session:
-            meanwhile = [e for e in session.tx.entries(after=seen) if e.seq <= session.tx.head.version]
-            if any(e.kind == "retract" for e in meanwhile):
-                return False
-            anew.feed_log((e.body for e in meanwhile if e.kind in ("tell", "add")), skip)
-            session.run.clusterer = anew.clusterer
-            _operations.retract(session, row, reason)
-        return True
+    def status(self, *, wait: bool = True) -> Status:
+        """Return how the campaign stands.
 
-    def status(self) -> Status:
-        """How the campaign stands, in one consistent look."""
-        with self._look() as (run, reader):
-            return _report.status(run, reader)
+        Parameters
+        ----------
+        wait : bool, default True
+            Count all samples first. If False, nothing is computed: the tickets are those of now, the rest comes from the last
+            computation that was stored or made here, and `Status.age` says how old it is. See `compute`.
+        """
+        standing, figures, _ = self._look(wait)
+        return _report.status(self._computer.run, standing, figures)
 
-    def result(self) -> Result:
-        """The clusters as they are known now; after the stop, those of the stop. `Result.reason` names the conditions."""
-        with self._look() as (run, reader):
-            return _report.result(run, reader)
+    def result(self, *, wait: bool = True) -> Result:
+        """Return the clusters as they are known now; after the stop, those of the stop. `Result.reason` names the conditions.
 
-    def overview(self, recent: int = 20, tickets: int = 100) -> Overview:
-        """Status, result, the newest samples and the open tickets, in one consistent look; for a page that shows them."""
-        with self._look() as (run, reader):
-            return overview(
-                run, reader, check_integer("recent", recent, 0), check_integer("tickets", tickets, 0)
-            )
+        ``wait`` as for `status`.
+        """
+        standing, figures, _ = self._look(wait)
+        return _report.result(standing.account, figures)
+
+    def overview(self, recent: int = 20, tickets: int = 100, *, wait: bool = True) -> Overview:
+        """Return status, result, the newest samples and the open tickets, in one consistent look; for a page that shows them.
+
+        ``wait`` as for `status`.
+        """
+        run, samples, most = (
+            self._computer.run,
+            check_integer("recent", recent, 0),
+            check_integer("tickets", tickets, 0),
+        )
+        standing, figures, seen = self._look(
+            wait, lambda reader, standing: see(run, reader, standing, samples, most)
+        )
+        return overview(run, standing, figures, seen)
+
+    def compute(self, *, progress: Watcher | None = None) -> Status:
+        """Count all samples, and store what was computed, so that ``status(wait=False)`` finds it, here and in other processes.
+
+        It may take long. No lock of the database is held meanwhile, and of this object only `ask` and what waits for a computation
+        has to wait: a service computes with an object of its own. If ``progress`` raises, the computation ends there.
+        """
+        computer = self._computer
+        with computer.lock:
+            standing, _ = computer.catch_up(lambda reader, _: computer.last_figures(reader), progress)
+            figures = computer.figures()
+            if figures.version > standing.head.figures_version:
+                computer.store([*computer.worth_storing(), figures.computed()])
+        return _report.status(computer.run, standing, figures)
 
     def history(self, after: int = 0, limit: int | None = None) -> list[Event]:
-        """The log from entry ``after + 1`` on, at most ``limit`` entries."""
+        """Return the log from entry ``after + 1`` on, at most ``limit`` entries."""
         start = check_integer("after", after, 0)
         most = None if limit is None else check_integer("limit", limit, 0)
         with self.storage.read(self.name) as reader:
@@ -291,7 +310,7 @@ class Campaign:
         *,
         progress: Watcher | None = None,
     ) -> str | bytes | None:
-        """All tickets as a table: ``ticket, arm, value, worker, told_at, state``; ``value_0, value_1, ...`` for vectors.
+        """Return all tickets as a table: ``ticket, arm, value, worker, told_at, state``; ``value_0, value_1, ...`` for vectors.
 
         Parameters
         ----------
@@ -300,42 +319,48 @@ class Campaign:
         path : str or path, optional
             Where to write it; it appears there whole or not at all. Without a path the text, or the bytes of Parquet, are returned.
         """
-        with self._look() as (run, reader):
-            return export_rows(run, reader, format, path, progress)
+        computer = self._computer
+        run = computer.run
+        with self.storage.read(self.name, known=True) as reader:
+            return export_rows(run, reader, computer.standing(reader), format, path, progress)
 
-    def doctor(self, *, progress: Watcher | None = None) -> Checkup:
-        """Replay the log and compare it with what is stored, bit for bit."""
-        broken = self.storage.check()
-        with self.storage.read(self.name) as reader:
-            return examine(reader, broken, progress)
+    def doctor(self, *, repair: bool = False, progress: Watcher | None = None) -> Checkup:
+        """Replay the log and compare it with what is stored, bit for bit.
+
+        Parameters
+        ----------
+        repair : bool, default False
+            Rebuild what differs from the log, if the log itself is whole.
+        progress : callable, optional
+            Shown the part that is done, and a text.
+        """
+        return examine(self.name, self.storage, repair, progress)
 
     @contextmanager
     def _change(self) -> Iterator[Session]:
-        with self._lock:
-            try:
-                with self.storage.write(self.name, self._version) as tx:
-                    session = Session.begin(tx, self._bring_up(tx.head))
-                    yield session
-                    session.finish()
-                self._version = session.version
-            except BaseException:
-                self._version = None  # the run in memory may be ahead of what is stored
-                raise
+        arms = self._computer.run.arms
+        with self.storage.write(self.name, known=True) as tx:
+            session = Session.begin(tx, arms)
+            yield session
+            session.finish()
 
-    @contextmanager
-    def _look(self) -> Iterator[tuple[Run, Any]]:
-        with self._lock, self.storage.read(self.name, self._version) as reader:
-            yield self._bring_up(reader.head), reader
-
-    def _bring_up(self, head: Head) -> Run:
-        """The run at this version: the one in memory if it is there already, else from the snapshot."""
-        if self._run is None:
-            self._run, self._version = Run(head.config), None
-        if self._version != head.version:
-            self._version = None
-            self._run.restore(head.snapshot)
-            self._version = head.version
-        return self._run
+    def _look(
+        self, wait: bool, look: Callable[[Reader, Standing], T] = _nothing
+    ) -> tuple[Standing, Figures, T]:
+        """Look at the campaign, with figures that are up to date or, unless ``wait``, the last ones."""
+        computer = self._computer
+        if not wait:
+            _ = computer.run
+            with self.storage.read(self.name, known=True) as reader:
+                standing = computer.standing(reader)
+                return standing, computer.last_figures(reader), look(reader, standing)
+        with computer.lock:
+            standing, (_, seen) = computer.catch_up(
+                lambda reader, standing: (computer.last_figures(reader), look(reader, standing))
+            )
+            figures = computer.figures()
+            computer.store_if_worth()
+        return standing, figures, seen
 
 
 def _check_optional(**texts: str | None) -> None:
@@ -347,11 +372,3 @@ def _check_optional(**texts: str | None) -> None:
 def _number(ticket: Ticket | int) -> int:
     number = ticket.id if isinstance(ticket, Ticket) else ticket
     return check_integer("ticket", number, 1, 2**63 - 1)
-
-
-def _is_retracted(row: TicketRow) -> bool:
-    if row.state not in (TOLD, RETRACTED):
-        raise Conflict(
-            f"ticket {row.ticket} is {row.state} and has no sample to retract; release gives an open one back"
-        )
-    return row.state == RETRACTED

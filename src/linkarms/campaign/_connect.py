@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import os
-import random
-import sqlite3
-import time
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Engine, create_engine, make_url
 from sqlalchemy.exc import ArgumentError
 
-from linkarms.errors import InvalidInput, StorageError, require
+from linkarms.campaign._sqlite import sqlite_engine
+from linkarms.errors import InvalidInput, require
 
-__all__ = ["DEFAULT", "TIMEOUT", "WRITE", "Place", "find_place"]
+__all__ = ["DEFAULT", "KEEPALIVE", "LOCKED", "READING", "SILENCE", "Place", "find_place"]
 
 #: Where campaigns live unless the user says otherwise.
 DEFAULT = "sqlite:///linkarms.db"
-#: Seconds to wait for a lock.
-TIMEOUT = 30
-#: The execution option of connections that are about to write.
-WRITE = "linkarms_write"
-
-#: Seconds between two looks at a lock that others hold; random, so that all get their turn.
-_LOOK = (0.0005, 0.005)
+#: Seconds for which PostgreSQL lets a client wait for a lock.
+LOCKED = 30
+#: Seconds for which PostgreSQL lets a client that changes a campaign be silent between two statements.
+SILENCE = 15
+#: Seconds for which PostgreSQL lets a client that only reads be silent between two statements.
+READING = 600
+#: Seconds of silence on a TCP connection until either end asks whether the other is there, seconds between two such questions, and how many
+#: may go unanswered.
+KEEPALIVE = (10, 5, 3)
 
 _PASSWORD, _PASSWORD_FILE = "LINKARMS_DB_PASSWORD", "LINKARMS_DB_PASSWORD_FILE"
 _FORMS = "a path, sqlite:///PATH, or postgresql+psycopg://USER@HOST/DATABASE"
@@ -49,16 +49,10 @@ class Place:
     def connect(self) -> Engine:
         """An engine with the settings of linkarms; nothing is opened yet."""
         if self.path is not None:
-            return _sqlite(self._url)
-        require("psycopg", "campaign")
-        options = {
-            "connect_timeout": 10,
-            "application_name": "linkarms",
-            # what is acknowledged is on disk, whatever the server's default
-            "options": f"-c synchronous_commit=on -c lock_timeout={TIMEOUT}s -c timezone=UTC",
-        }
+            return sqlite_engine(self.path)
+        require("psycopg", "postgresql")
         return create_engine(
-            self._with_password(), connect_args=options, pool_pre_ping=True, hide_parameters=True
+            self._with_password(), connect_args=_postgres(), pool_pre_ping=True, hide_parameters=True
         )
 
     def _with_password(self) -> URL:
@@ -69,10 +63,40 @@ class Place:
                 return self._url.set(password=Path(file).read_text(encoding="utf-8").rstrip("\r\n"))
             except (OSError, UnicodeError) as error:
                 raise InvalidInput(
-                    f"{_PASSWORD_FILE}={file} cannot be read ({getattr(error, 'strerror', None) or error}); mend the path"
+                    f"{_PASSWORD_FILE}={file} cannot be read ({getattr(error, 'strerror', None) or error}); correct the path"
                 ) from error
         password = os.environ.get(_PASSWORD)
         return self._url.set(password=password) if password else self._url
+
+
+def _postgres() -> dict[str, Any]:
+    """Return what libpq is told.
+
+    Both ends notice within 25 seconds that the packets of the other one no longer arrive. A client that says nothing in the middle of a
+    change loses its transaction after `SILENCE` seconds (see `head_query`). Readers hold up nobody, and may be silent for longer.
+    """
+    idle, interval, count = KEEPALIVE
+    gone = 1_000 * (idle + interval * count)  # milliseconds
+    session = {
+        "synchronous_commit": "on",  # what is acknowledged is on disk, whatever the server's default
+        "timezone": "UTC",
+        "lock_timeout": f"{LOCKED}s",
+        "idle_in_transaction_session_timeout": f"{READING}s",
+        "tcp_keepalives_idle": idle,
+        "tcp_keepalives_interval": interval,
+        "tcp_keepalives_count": count,
+        "tcp_user_timeout": gone,
+    }
+    return {
+        "connect_timeout": 10,
+        "application_name": "linkarms",
+        "options": " ".join(f"-c {name}={value}" for name, value in session.items()),
+        "keepalives": 1,
+        "keepalives_idle": idle,
+        "keepalives_interval": interval,
+        "keepalives_count": count,
+        "tcp_user_timeout": gone,
+    }
 
 
 def find_place(storage: str | os.PathLike[str]) -> Place:
@@ -101,64 +125,3 @@ def find_place(storage: str | os.PathLike[str]) -> Place:
             f"storage {text} is no file; give sqlite:///PATH: a campaign has to outlive the process"
         )
     return Place(URL.create("sqlite", database=url.database))
-
-
-def _sqlite(url: URL) -> Engine:
-    engine = create_engine(
-        url, connect_args={"timeout": TIMEOUT, "check_same_thread": False}, hide_parameters=True
-    )
-
-    @event.listens_for(engine, "connect")
-    def _prepare(connection: sqlite3.Connection, _record: Any) -> None:
-        connection.isolation_level = None  # BEGIN and COMMIT are ours, not the driver's
-        _use_wal(connection)
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        # A deferred BEGIN that later wants to write fails at once where another has written meanwhile.
-        if connection.get_execution_options().get(WRITE):
-            _begin_immediate(connection.connection.driver_connection)
-        else:
-            connection.exec_driver_sql("BEGIN")
-
-    return engine
-
-
-def _begin_immediate(connection: Any) -> None:
-    """Wait for the write lock, looking every few milliseconds.
-
-    SQLite's own waiting sleeps up to a tenth of a second between two looks, in which others take the lock many times: eight processes
-    then get a fifth of the throughput, and single ones wait for seconds.
-    """
-    end = time.monotonic() + TIMEOUT
-    connection.execute("PRAGMA busy_timeout = 0")
-    try:
-        while True:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                return
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > end:
-                    raise
-            time.sleep(random.uniform(*_LOOK))
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {1_000 * TIMEOUT}")
-
-
-def _use_wal(connection: sqlite3.Connection) -> None:
-    """Readers and the writer do not wait for each other in this mode. It is kept in the file; setting it does not wait for locks."""
-    end = time.monotonic() + TIMEOUT
-    while True:
-        try:
-            (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
-            if mode != "wal":
-                (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-            if mode == "wal":
-                return
-            raise StorageError(f"SQLite cannot use its write-ahead log here (mode {mode}); use a local disk")
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > end:
-                raise
-            time.sleep(0.01)

@@ -7,17 +7,18 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from linkarms.campaign._computer import Standing
 from linkarms.campaign._records import moment
-from linkarms.campaign._report import overdue
-from linkarms.campaign._run import Run
+from linkarms.campaign._run import Run, Watcher
 from linkarms.campaign._storage import EXPIRED, Reader
 from linkarms.errors import InvalidInput, require
 
-__all__ = ["FORMATS", "export_rows"]
+__all__ = ["FORMATS", "check_target", "export_rows", "written_whole"]
 
 FORMATS = ("csv", "json", "parquet")
 #: What a spreadsheet takes for the beginning of a formula.
@@ -29,25 +30,19 @@ _OFTEN = 5_000
 def export_rows(
     run: Run,
     reader: Reader,
+    standing: Standing,
     format: str,
     path: str | os.PathLike[str] | None,
-    progress: Callable[[float, str], None] | None,
+    progress: Watcher | None,
 ) -> str | bytes | None:
-    """The table as text or bytes, or in a file."""
+    """Return the table as text or bytes, or write it to a file."""
     if format not in FORMATS:
         raise InvalidInput(f"format={format!r} is unknown; choose one of {', '.join(FORMATS)}")
     if format == "parquet":
         require("pyarrow", "data")
-    target = None if path is None else Path(path)
-    if target is not None and (target.is_dir() or not target.parent.is_dir()):
-        what = (
-            "this is a directory; name a file"
-            if target.is_dir()
-            else f"there is no directory {target.parent}"
-        )
-        raise InvalidInput(f"{target}: {what}")
+    target = None if path is None else check_target(path)
     columns = _columns(run.clusterer.n_features)
-    rows = _rows(run, reader, progress)
+    rows = _rows(run, reader, standing, progress)
     if format == "csv":
         content: str | bytes = _csv(columns, rows)
     elif format == "json":
@@ -56,8 +51,52 @@ def export_rows(
         content = _parquet(columns, list(rows))
     if target is None:
         return content
-    _write(target, content.encode() if isinstance(content, str) else content)
+    with written_whole(target) as scratch:
+        scratch.write_bytes(content.encode() if isinstance(content, str) else content)
     return None
+
+
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """Return a path at which a file can be written; `InvalidInput` for any other."""
+    try:
+        target = Path(path)
+        folder = target.parent
+        if "\0" in str(target):
+            raise ValueError("it holds a zero character")
+        if not target.name or target.is_dir():
+            what = "this is a directory; name a file"
+        elif not folder.is_dir():
+            what = f"there is no directory {folder}; make it, or correct the path"
+        elif not os.access(folder, os.W_OK):
+            what = f"the directory {folder} cannot be written; choose another one"
+        else:
+            return target
+    except (TypeError, ValueError) as error:  # a number, say, or a zero character
+        raise InvalidInput(f"{path!r} is not a path ({error}); give the name of a file") from error
+    except OSError as error:
+        what = f"{error.strerror or error}; choose another path"
+    raise InvalidInput(f"{target}: {what}")
+
+
+@contextmanager
+def written_whole(target: Path) -> Iterator[Path]:
+    """Write to the path that is given, beside the target; at the end it takes its name. A full disk leaves what was there."""
+    scratch = None
+    try:
+        number, name = tempfile.mkstemp(dir=target.parent, prefix=".linkarms-", suffix=target.suffix[:20])
+        os.close(number)
+        scratch = Path(name)
+        yield scratch
+        with open(scratch, "rb+") as file:
+            os.fsync(file.fileno())
+        os.chmod(scratch, 0o666 & ~_umask())
+        os.replace(scratch, target)
+        scratch = None
+    except OSError as error:
+        raise InvalidInput(f"{target}: cannot be written: {error.strerror or error}") from error
+    finally:
+        if scratch is not None:
+            scratch.unlink(missing_ok=True)
 
 
 def _columns(n_features: int) -> list[str]:
@@ -65,10 +104,10 @@ def _columns(n_features: int) -> list[str]:
     return ["ticket", "arm", *values, "worker", "told_at", "state"]
 
 
-def _rows(run: Run, reader: Reader, progress: Callable[[float, str], None] | None) -> Iterator[list[Any]]:
+def _rows(run: Run, reader: Reader, standing: Standing, progress: Watcher | None) -> Iterator[list[Any]]:
     nothing = [None] * run.clusterer.n_features
-    gone = {row.ticket for row in overdue(run, reader)}
-    total = max(run.account.issued, 1)
+    gone = {row.ticket for row in standing.overdue}
+    total = max(standing.account.issued, 1)
     for row in reader.tickets():
         if progress is not None and row.ticket % _OFTEN == 0:
             progress(row.ticket / total, f"ticket {row.ticket:,} of {total:,}")
@@ -105,21 +144,6 @@ def _parquet(columns: list[str], rows: list[list[Any]]) -> bytes:
     sink = io.BytesIO()
     parquet.write_table(pyarrow.table(data), sink)
     return sink.getvalue()
-
-
-def _write(target: Path, content: bytes) -> None:
-    """Write beside the target and rename: a full disk leaves what was there."""
-    scratch = None
-    try:
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
-            scratch = Path(file.name)
-            file.write(content)
-        os.chmod(scratch, 0o666 & ~_umask())
-        os.replace(scratch, target)
-    except OSError as error:
-        if scratch is not None:
-            scratch.unlink(missing_ok=True)
-        raise InvalidInput(f"{target}: cannot be written: {error.strerror or error}") from error
 
 
 def _umask() -> int:

@@ -22,11 +22,15 @@ _MEANINGS = (
     (("file is not a database", "malformed", "encrypted", "disk i/o error", "invalid page"), _DAMAGED),
     (
         ("no such table", "no such column", "does not exist"),
-        "a table or column is missing, or there is no such database; restore a copy, or mend the address",
+        "a table or column is missing, or there is no such database; restore a copy, or correct the address",
     ),
-    (("readonly database", "read-only", "permission denied"), "it cannot be written; mend the permissions"),
+    (("readonly database", "read-only", "permission denied"), "it cannot be written; change the permissions"),
     (("unable to open",), "the file cannot be opened; check the directory and the permissions"),
     (("locked", "lock timeout", "busy"), "others kept it locked for too long; try again"),
+    (
+        ("idle-in-transaction", "idle in transaction"),
+        "the server ended a change after too long a silence; nothing of it is stored: try again",
+    ),
     (
         ("password", "authentication"),
         "the server refuses the user or the password; set LINKARMS_DB_PASSWORD or LINKARMS_DB_PASSWORD_FILE",
@@ -41,7 +45,7 @@ def explained(shown: str) -> Iterator[None]:
         yield
     except IntegrityError as error:
         raise Conflict(
-            f"{shown}: a name, number or key is taken already ({_first_line(error)}); open the campaign anew"
+            f"{shown}: a name, number or key is taken already ({_first_line(error)}); open the campaign again"
         ) from error
     except (DBAPIError, sqlite3.Error) as error:
         text = f"{_original(error)} {type(_original(error)).__name__}".lower()

@@ -1,43 +1,77 @@
-"""What each request does to a campaign, inside one session."""
+"""What each request does to a campaign, inside one session. What has to be computed for it was computed before."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms.campaign._account import Account
 from linkarms.campaign._limits import LIMITS
 from linkarms.campaign._records import Receipt, Ticket, moment
 from linkarms.campaign._session import Session, request_digest, to_json
-from linkarms.campaign._storage import EXPIRED, OPEN, RELEASED, RETRACTED, TOLD, TicketRow
+from linkarms.campaign._storage import EXPIRED, OPEN, RELEASED, RETRACTED, TOLD, Entry, TicketRow
 from linkarms.errors import Conflict, NotFound, StorageError, TooLarge
 
-__all__ = ["add", "ask", "find_ticket", "release", "retract", "tell"]
+__all__ = [
+    "add",
+    "ask",
+    "ask_request",
+    "asked_before",
+    "check_open",
+    "find_ticket",
+    "release",
+    "retract",
+    "tell",
+]
+
+#: As `BanditClusterer.check_samples`.
+Check = Callable[[Sequence[Any], Sequence[Any]], tuple[list[int], NDArray[np.float64]]]
 
 
 def find_ticket(found: dict[int, TicketRow], ticket: int) -> TicketRow:
-    """The row of a ticket, or `NotFound`."""
+    """Return the row of a ticket, or raise `NotFound`."""
     try:
         return found[ticket]
     except KeyError:
         raise NotFound(f"there is no ticket {ticket} in this campaign; use one that ask gave") from None
 
 
-def ask(session: Session, n: int, worker: str | None, lease: float, key: str | None) -> list[Ticket]:
-    """New tickets, or those that the key got before."""
-    request = request_digest(key, "ask", n, worker, lease)
-    run, account = session.run, session.run.account
-    before = session.earlier(key, request)
-    if before is not None:
-        body = json.loads(before.body)
-        expires = moment(body["expires"])
-        return [Ticket(i, run.arms[m], worker, expires) for i, m in body["tickets"]]
+def ask_request(key: str | None, n: int, worker: str | None, lease: float) -> str | None:
+    """Return the digest of a request for tickets."""
+    return request_digest(key, "ask", n, worker, lease)
+
+
+def asked_before(entry: Entry, arms: tuple[str, ...]) -> list[Ticket]:
+    """Return the tickets that an entry of the log gave out."""
+    body = json.loads(entry.body)
+    expires = moment(body["expires"])
+    return [Ticket(i, arms[m], entry.worker, expires) for i, m in body["tickets"]]
+
+
+def check_open(account: Account, n: int) -> None:
+    """Refuse more open tickets than the limit allows."""
     if account.states[OPEN] + n > LIMITS.open_tickets:
         raise TooLarge(
             f"{account.states[OPEN]} tickets are open and {n} more are asked for; at most {LIMITS.open_tickets} may be open: "
             "tell or release some first"
         )
-    arms = run.choose(n)
+
+
+def ask(
+    session: Session,
+    arms: Sequence[int],
+    worker: str | None,
+    lease: float,
+    key: str | None,
+    request: str | None,
+) -> list[Ticket]:
+    """Give out tickets for these arms."""
+    account = session.account
+    check_open(account, len(arms))
     if not arms and key is None:
         return []
     end = session.at + round(lease * 1e6)
@@ -49,16 +83,16 @@ def ask(session: Session, n: int, worker: str | None, lease: float, key: str | N
             [TicketRow(i, m, worker, OPEN, end) for i, m in zip(numbers, arms, strict=True)]
         )
         account.next_expiry = end if account.next_expiry is None else min(end, account.next_expiry)
-    return [Ticket(i, run.arms[m], worker, moment(end)) for i, m in zip(numbers, arms, strict=True)]
+    return [Ticket(i, session.arms[m], worker, moment(end)) for i, m in zip(numbers, arms, strict=True)]
 
 
-def tell(session: Session, tickets: Sequence[int], values: Sequence[Any], key: str | None) -> list[Receipt]:
+def tell(
+    session: Session, check: Check, tickets: Sequence[int], values: Sequence[Any], key: str | None
+) -> list[Receipt]:
     """Store the samples of tickets; what was stored before is answered as before."""
-    run = session.run
     found = {row.ticket: row for row in session.tx.tickets(tickets)}
     rows = [find_ticket(found, ticket) for ticket in tickets]
-    _, checked = run.clusterer.check_samples([run.clusterer.arms[row.arm] for row in rows], values)
-    samples = checked.tolist()
+    samples = check([session.arms[row.arm] for row in rows], values)[1].tolist()
     request = request_digest(key, "tell", list(tickets), samples)
     if session.earlier(key, request) is not None:
         return [_receipt(session, row) for row in rows]
@@ -78,28 +112,29 @@ def tell(session: Session, tickets: Sequence[int], values: Sequence[Any], key: s
         _store(session, "tell", list(new.values()), fresh, None, key, request)
     if new:
         for ticket in new:
-            run.account.move(found[ticket].arm, found[ticket].state, TOLD)
+            session.account.move(found[ticket].arm, found[ticket].state, TOLD)
         session.tx.update_tickets(list(new.values()))
     return [_receipt(session, new.get(row.ticket, row)) for row in rows]
 
 
 def add(
-    session: Session, arms: Sequence[Any], values: Sequence[Any], worker: str | None, key: str | None
+    session: Session,
+    arms: Sequence[int],
+    samples: list[list[float]],
+    worker: str | None,
+    key: str | None,
 ) -> list[Receipt]:
     """Store samples that nobody asked for."""
-    run = session.run
-    indices, checked = run.clusterer.check_samples(arms, values)
-    samples = checked.tolist()
-    request = request_digest(key, "add", indices, samples, worker)
+    request = request_digest(key, "add", list(arms), samples, worker)
     before = session.earlier(key, request)
     if before is not None:
         numbers = [sample[0] for sample in json.loads(before.body)["samples"]]
         found = {row.ticket: row for row in session.tx.tickets(numbers)}
         return [_receipt(session, find_ticket(found, i)) for i in numbers]
-    tickets = run.account.issue(indices, TOLD)
+    tickets = session.account.issue(arms, TOLD)
     new = [
         _told(session, TicketRow(i, m, worker, TOLD, None), sample, k)
-        for k, (i, m, sample) in enumerate(zip(tickets, indices, samples, strict=True))
+        for k, (i, m, sample) in enumerate(zip(tickets, arms, samples, strict=True))
     ]
     _store(session, "add", new, samples, worker, key, request)
     session.tx.insert_tickets(new)
@@ -115,21 +150,21 @@ def release(session: Session, ticket: int) -> None:
         raise Conflict(f"ticket {ticket} is {row.state} and cannot be released; a wrong sample is retracted")
     session.log("release", {"ticket": ticket})
     session.tx.update_tickets([row._replace(state=RELEASED)])
-    session.run.account.move(row.arm, OPEN, RELEASED)
+    session.account.move(row.arm, OPEN, RELEASED)
 
 
 def retract(session: Session, row: TicketRow, reason: str) -> None:
-    """Mark a told sample as retracted. The clusterer of the session has to be one that never saw it."""
+    """Mark a told sample as retracted."""
     session.log("retract", {"ticket": row.ticket, "reason": reason})
     session.tx.update_tickets([row._replace(state=RETRACTED)])
-    session.run.account.move(row.arm, TOLD, RETRACTED)
+    session.account.move(row.arm, TOLD, RETRACTED)
 
 
 def _told(session: Session, row: TicketRow, sample: list[float], k: int) -> TicketRow:
-    """The ticket with its sample, as the ``k``-th new one of the batch."""
+    """Return the ticket with its sample, as the ``k``-th new one of the batch."""
     if row.state == RELEASED:
-        raise Conflict(f"ticket {row.ticket} was released, so that it takes no sample; ask for a new one")
-    number = session.run.account.told + k + 1
+        raise Conflict(f"ticket {row.ticket} was released and takes no sample; ask for a new one")
+    number = session.account.told + k + 1
     return row._replace(state=TOLD, value=to_json(sample), told_at=session.at, number=number)
 
 
@@ -142,12 +177,11 @@ def _store(
     key: str | None,
     request: str | None,
 ) -> None:
-    """Log new samples and show them to the clusterer."""
+    """Log new samples."""
     arms = [row.arm for row in new]
     body = {"samples": list(zip((row.ticket for row in new), arms, samples, strict=True))}
     session.log(kind, body, worker, key, request)
-    session.run.feed(arms, samples)
-    session.run.account.told += len(new)
+    session.account.told += len(new)
 
 
 def _receipt(session: Session, row: TicketRow) -> Receipt:
@@ -155,7 +189,7 @@ def _receipt(session: Session, row: TicketRow) -> Receipt:
         raise StorageError(
             f"ticket {row.ticket} is {row.state} and has no sample; run `linkarms campaign doctor`"
         )
-    return Receipt(row.ticket, session.run.arms[row.arm], row.number, moment(row.told_at))
+    return Receipt(row.ticket, session.arms[row.arm], row.number, moment(row.told_at))
 
 
 def _shown(value: str) -> str:

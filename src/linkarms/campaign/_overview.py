@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms.campaign._computer import Standing
+from linkarms.campaign._figures import Figures
 from linkarms.campaign._records import Status, Ticket, _Record, moment
-from linkarms.campaign._report import overdue, result, status
-from linkarms.campaign._run import Run
+from linkarms.campaign._report import result, status
+from linkarms.campaign._run import SAMPLES, Run
 from linkarms.campaign._storage import OPEN, Reader
 from linkarms.families import ArmFamilies
 from linkarms.result import Result
 
-__all__ = ["Overview", "Sample", "overview"]
+__all__ = ["Overview", "Sample", "Seen", "overview", "see"]
 
-#: Log entries among which the newest samples are looked for.
-_ENTRIES = 200
+#: Log entries among which the newest samples are looked for; more of them if the first ones do not hold enough.
+_ENTRIES = (20, 200)
 #: Beyond so many open tickets none are listed: nobody reads them, and all would have to be loaded.
 _MANY = 5_000
 _FOREVER = 2**62
@@ -87,23 +90,38 @@ class Overview:
     moments: NDArray[np.float64]
 
 
-def overview(run: Run, reader: Reader, recent: int, tickets: int) -> Overview:
-    """Look at everything that a page shows."""
+class Seen(NamedTuple):
+    """What of an overview is read and not computed."""
+
+    recent: tuple[Sample, ...]
+    open_tickets: tuple[Ticket, ...]
+
+
+def see(run: Run, reader: Reader, standing: Standing, recent: int, tickets: int) -> Seen:
+    """Read the newest samples and the open tickets."""
+    return Seen(_recent(run, reader, recent), _open(run, reader, standing, tickets))
+
+
+def overview(run: Run, standing: Standing, figures: Figures, seen: Seen) -> Overview:
+    """Put together everything that a page shows."""
     return Overview(
-        status=status(run, reader),
-        result=result(run, reader),
-        recent=_recent(run, reader, recent),
-        open_tickets=_open(run, reader, tickets),
+        status=status(run, standing, figures),
+        result=result(standing.account, figures),
+        recent=seen.recent,
+        open_tickets=seen.open_tickets,
         families=run.clusterer.families,
-        means=run.clusterer.means,
-        moments=run.clusterer.moments,
+        means=figures.means,
+        moments=figures.moments,
     )
 
 
 def _recent(run: Run, reader: Reader, limit: int) -> tuple[Sample, ...]:
     numbers: list[int] = []
-    for entry in reader.entries(max(reader.head.version - _ENTRIES, 0), ("tell", "add")):
-        numbers += [ticket for ticket, _, _ in json.loads(entry.body)["samples"]]
+    for span in _ENTRIES:
+        entries = reader.entries(max(reader.head.version - span, 0), SAMPLES)
+        numbers = [ticket for entry in entries for ticket, _, _ in json.loads(entry.body)["samples"]]
+        if len(numbers) >= limit:
+            break
     rows = [row for row in reader.tickets(numbers[-limit:] if limit else []) if row.value is not None]
     rows.sort(key=lambda row: -(row.number or 0))
     return tuple(
@@ -120,10 +138,10 @@ def _recent(run: Run, reader: Reader, limit: int) -> tuple[Sample, ...]:
     )
 
 
-def _open(run: Run, reader: Reader, limit: int) -> tuple[Ticket, ...]:
-    if run.account.states[OPEN] > _MANY:
+def _open(run: Run, reader: Reader, standing: Standing, limit: int) -> tuple[Ticket, ...]:
+    if standing.account.states[OPEN] > _MANY:
         return ()
-    gone = {row.ticket for row in overdue(run, reader)}
+    gone = {row.ticket for row in standing.overdue}
     rows = [row for row in reader.overdue(_FOREVER) if row.ticket not in gone]
     rows.sort(key=lambda row: (row.expires_at or 0, row.ticket))
     return tuple(Ticket(r.ticket, run.arms[r.arm], r.worker, moment(r.expires_at or 0)) for r in rows[:limit])

@@ -14,7 +14,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @lru_cache(maxsize=64)  # the samples of a batch have one time
 def moment(microseconds: int) -> datetime:
-    """A time of the log, as a datetime in UTC; exact."""
+    """Return a time of the log as a datetime in UTC; exact."""
     return _EPOCH + timedelta(microseconds=microseconds)
 
 
@@ -24,7 +24,7 @@ def _plain(value: Any) -> Any:
 
 class _Record:
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; times as ISO 8601 in UTC."""
+        """Return plain data for JSON; times as ISO 8601 in UTC."""
         return {name: _plain(value) for name, value in asdict(self).items()}  # type: ignore[call-overload]
 
 
@@ -83,7 +83,7 @@ class Event(_Record):
     at : datetime
         When, in UTC.
     kind : str
-        create, ask, tell, add, release, expire or retract.
+        create, ask, tell, add, release, expire, retract or clock (it was set back).
     worker, key : str or None
         Who, and the idempotency key.
     tickets : tuple of int
@@ -104,6 +104,9 @@ class Event(_Record):
 @dataclass(frozen=True)
 class Status(_Record):
     """How a campaign stands.
+
+    Tickets, `pending` and `expirations` are those of `version`. What has to be computed from the samples may be older, if nobody waited
+    for it: the last four fields say how old.
 
     Attributes
     ----------
@@ -145,6 +148,14 @@ class Status(_Record):
         A lease expired or a sample was retracted.
     promise : str
         What is promised, and on what condition, in words.
+    computed_version : int
+        The log entry that samples, pulls, late, done, stopped, evidence, threshold, clusters and promise rest on.
+    counted_until : datetime or None
+        The time of the last sample that they rest on, in UTC.
+    age : float
+        Seconds since then, or 0.0 if nothing has been told or retracted since: then they are current.
+    waiting : int
+        Samples that are stored and not counted yet.
     """
 
     name: str
@@ -171,6 +182,10 @@ class Status(_Record):
     clusters: list[list[str]]
     conditional: bool
     promise: str
+    computed_version: int
+    counted_until: datetime | None
+    age: float
+    waiting: int
 
 
 @dataclass(frozen=True)
@@ -184,7 +199,9 @@ class Checkup(_Record):
     entries, samples, tickets : int
         How many were looked at.
     difference : str or None
-        The first thing that differs, in words.
+        The first thing that differs, in words; if it was repaired, what differed.
+    repaired : bool
+        Something differed and was rebuilt from the log.
     """
 
     ok: bool
@@ -192,3 +209,4 @@ class Checkup(_Record):
     samples: int
     tickets: int
     difference: str | None
+    repaired: bool = False

@@ -4,70 +4,60 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from linkarms.campaign._account import Account
+from linkarms.campaign._computer import Standing
+from linkarms.campaign._figures import Figures
 from linkarms.campaign._records import Event, Status, moment
 from linkarms.campaign._run import Run
-from linkarms.campaign._storage import EXPIRED, OPEN, RETRACTED, Entry, Reader, TicketRow
+from linkarms.campaign._storage import Reader
 from linkarms.result import Result
 
-__all__ = ["CONDITIONAL", "condition", "events", "overdue", "result", "retracted", "status", "watched"]
+__all__ = ["CONDITIONAL", "condition", "events", "result", "status"]
 
 #: How the conditions of a promise begin.
 CONDITIONAL = "the promise is conditional: "
 
 
-def overdue(run: Run, reader: Reader) -> list[TicketRow]:
-    """Open tickets whose lease is over: they have expired, though nobody has written it down yet."""
-    now, bound = max(reader.now, reader.head.at), run.account.next_expiry
-    return [] if bound is None or now < bound else reader.overdue(now)
-
-
-def condition(run: Run, just_expired: int) -> str | None:
-    """On what the promise depends besides its usual conditions, in words; None if on nothing."""
-    expired, retracted = run.account.expirations + just_expired, run.account.states[RETRACTED]
+def condition(account: Account) -> str | None:
+    """Return on what the promise depends besides its usual conditions, in words; None if on nothing."""
     parts = []
-    if expired:
+    if account.expirations:
         parts.append(
-            f"{expired} lease(s) expired, and it must not depend on its value whether a sample comes in time"
+            f"{account.expirations} lease(s) expired, and it must not depend on its value whether a sample comes in time"
         )
-    if retracted:
+    if account.retractions:
         parts.append(
-            f"{retracted} sample(s) were retracted, and it must not depend on their values that they were"
+            f"{account.retractions} sample(s) were retracted, and it must not depend on their values that they were"
         )
     return CONDITIONAL + "; ".join(parts) if parts else None
 
 
-def status(run: Run, reader: Reader) -> Status:
-    """How the campaign stands."""
-    clusterer, head = run.clusterer, reader.head
-    gone = overdue(run, reader)
-    states = dict(run.account.states)
-    states[OPEN] -= len(gone)
-    states[EXPIRED] += len(gone)
-    found = clusterer.result()
-    depends = condition(run, len(gone))
-    settings = json.loads(json.loads(head.config)["clusterer"])
+def status(run: Run, standing: Standing, figures: Figures) -> Status:
+    """Return how the campaign stands; where the figures are older than the rest, it says so."""
+    clusterer, head, account, found = run.clusterer, standing.head, standing.account, figures.result
+    depends = condition(account)
+    current = (figures.retractions, figures.told) == (account.retractions, account.told)
     return Status(
         name=head.name,
         arms=run.arms,
         n_clusters=clusterer.n_clusters,
         n_features=clusterer.n_features,
         delta=clusterer.delta,
-        sampling=str(settings["sampling"]["name"]),
-        stopping=str(settings["stopping"]["name"]),
+        sampling=run.sampling,
+        stopping=run.stopping,
         version=head.version,
         created_at=moment(head.created_at),
         updated_at=moment(head.at),
-        samples=clusterer.n_samples,
+        samples=found.samples,
         pulls={name: int(n) for name, n in zip(run.arms, found.pulls, strict=True)},
-        pending=run.pending_by_name(less=(row.arm for row in gone)),
-        tickets=states,
-        late=run.late,
-        expirations=run.account.expirations + len(gone),
-        done=clusterer.done,
+        pending=account.by_name(run.arms),
+        tickets=dict(account.states),
+        late=figures.late,
+        expirations=account.expirations,
+        done=figures.done,
         stopped=found.stopped,
         evidence=found.evidence if math.isfinite(found.evidence) else None,
         threshold=found.threshold if math.isfinite(found.threshold) else None,
@@ -75,33 +65,21 @@ def status(run: Run, reader: Reader) -> Status:
         clusters=[[str(arm) for arm in group] for group in found.clusters],
         conditional=depends is not None,
         promise=found.reason if depends is None else f"{found.reason}; {depends}",
+        computed_version=head.version if current else figures.version,
+        counted_until=moment(figures.at) if figures.at else None,
+        age=0.0 if current else max(standing.now - (figures.at or head.created_at), 1) / 1e6,
+        waiting=max(account.told - figures.told, 0),
     )
 
 
-def result(run: Run, reader: Reader) -> Result:
-    """The clusters as they are known now, with the conditions in `Result.reason`."""
-    found = run.clusterer.result()
-    depends = condition(run, len(overdue(run, reader)))
+def result(account: Account, figures: Figures) -> Result:
+    """Return the clusters of these figures, with the conditions in `Result.reason`."""
+    found, depends = figures.result, condition(account)
     return found if depends is None else replace(found, reason=f"{found.reason}; {depends}")
 
 
-def retracted(reader: Reader) -> set[int]:
-    """The tickets whose samples were retracted."""
-    return {int(json.loads(entry.body)["ticket"]) for entry in reader.entries(kinds=("retract",))}
-
-
-def watched(
-    entries: Iterable[Entry], last: int, progress: Callable[[float, str], None] | None
-) -> Iterator[str]:
-    """The bodies of entries, while ``progress`` is told how far they are."""
-    for entry in entries:
-        if progress is not None:
-            progress(entry.seq / last, f"entry {entry.seq:,} of {last:,}")
-        yield entry.body
-
-
 def events(reader: Reader, after: int, limit: int | None) -> list[Event]:
-    """The log in words that a user knows."""
+    """Return the log in words that a user knows."""
     found: list[Event] = []
     for entry in reader.entries(after):
         if limit is not None and len(found) >= limit:
@@ -114,15 +92,15 @@ def events(reader: Reader, after: int, limit: int | None) -> list[Event]:
                 entry.kind,
                 entry.worker,
                 entry.key,
-                tuple(concerned(entry.kind, body)),
+                tuple(_concerned(entry.kind, body)),
                 body.get("reason"),
             )
         )
     return found
 
 
-def concerned(kind: str, body: dict[str, Any]) -> list[int]:
-    """The tickets that an entry is about."""
+def _concerned(kind: str, body: dict[str, Any]) -> list[int]:
+    """Return the tickets that an entry is about."""
     if kind in ("tell", "add"):
         return [sample[0] for sample in body["samples"]]
     if kind == "ask":

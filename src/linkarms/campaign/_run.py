@@ -1,71 +1,52 @@
-"""The state of a campaign in memory: a clusterer and the account of tickets; written as the snapshot, made again by a replay."""
+"""The state of a campaign in memory: a clusterer that takes in the samples of the log, in their order."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Iterable
+from itertools import takewhile
 from typing import Any
 
-from linkarms.campaign._storage import OPEN, STATES
+from linkarms._version import __version__
+from linkarms.campaign._account import REPAIR, Account
+from linkarms.campaign._storage import STATE, Computed, Entry, Reader
 from linkarms.clusterer import BanditClusterer
-from linkarms.errors import InvalidDump, StorageError
+from linkarms.errors import InvalidDump, LinkarmsError, StorageError
 
-__all__ = ["Account", "Run"]
+__all__ = ["SAMPLES", "Run", "Watcher", "retracted"]
 
-#: Samples that a replay hands to the clusterer at once.
-_CHUNK = 5_000
+#: A function that is shown the part that is done and a text. What it raises ends the work.
+Watcher = Callable[[float, str], None]
 
-
-@dataclass
-class Account:
-    """How many tickets there are, and in which states.
-
-    Attributes
-    ----------
-    issued, told : int
-        The last ticket and the last sample that got a number.
-    expirations : int
-        Leases that ever expired.
-    states : dict
-        Tickets in each state.
-    pending : list of int
-        Open tickets of each arm.
-    next_expiry : int or None
-        No open ticket expires before: a bound, not necessarily reached.
-    """
-
-    issued: int = 0
-    told: int = 0
-    expirations: int = 0
-    states: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATES, 0))
-    pending: list[int] = field(default_factory=list)
-    next_expiry: int | None = None
-
-    def issue(self, arms: Sequence[int], state: str) -> range:
-        """Numbers for new tickets of these arms."""
-        first = self.issued + 1
-        self.issued += len(arms)
-        self.states[state] += len(arms)
-        if state == OPEN:
-            for m in arms:
-                self.pending[m] += 1
-        return range(first, self.issued + 1)
-
-    def move(self, arm: int, old: str, new: str) -> None:
-        """A ticket of this arm goes from one state to another."""
-        self.states[old] -= 1
-        self.states[new] += 1
-        if old == OPEN:
-            self.pending[arm] -= 1
+#: The log entries that hold samples.
+SAMPLES = ("tell", "add")
+#: Samples that are shown to the clusterer at once.
+_CHUNK = 1_000
+#: A state is worth storing after so many samples, or so many seconds of computing, since the last one that was.
+_WORTH = (256, 0.05)
 
 
 class Run:
-    """A clusterer and the account of its tickets.
+    """A clusterer, and how far it is in the log.
 
     The clusterer is a function of the samples that are not retracted, in the order in which they were stored, and of nothing else:
-    it takes them in until it is done. What comes later is not shown to it.
+    it takes them in until it is done. What comes later is not shown to it. Whoever has the log can compute it again, bit for bit.
+
+    Attributes
+    ----------
+    clusterer : BanditClusterer
+        Which open tickets there are, it is told when it chooses.
+    arms : tuple of str
+        The names of the arms.
+    lease : float
+        Seconds for which a ticket is given unless `ask` says otherwise.
+    sampling, stopping : str
+        The names of the rules.
+    version, retractions : int
+        The last log entry it has seen, and how many retractions it knows of.
+    told, kept, at : int
+        Samples in those entries, those of them that are not retracted, and the time of the last one; 0 before the first.
     """
 
     def __init__(self, config: str) -> None:
@@ -73,69 +54,114 @@ class Run:
             data = json.loads(config)
             self.clusterer = BanditClusterer.load(data["clusterer"])
             self.lease = float(data["lease"])
-        except (InvalidDump, ValueError, KeyError, TypeError) as error:
-            raise StorageError(
-                f"the settings of the campaign are damaged ({error}); restore a copy"
-            ) from error
-        self.account = Account(pending=[0] * len(self.clusterer.arms))
-
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """The names of the arms."""
-        return tuple(str(a) for a in self.clusterer.arms)
+            settings = json.loads(data["clusterer"])
+            self.sampling, self.stopping = (
+                str(settings["sampling"]["name"]),
+                str(settings["stopping"]["name"]),
+            )
+        except (InvalidDump, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise StorageError(f"the settings of the campaign are damaged ({error}); {REPAIR}") from error
+        self.arms = tuple(str(arm) for arm in self.clusterer.arms)
+        self._first = self.clusterer.snapshot()
+        self.version = self.retractions = self.told = self.kept = self.at = 0
+        self._skip: set[int] = set()
+        self._fresh = True
+        self._unsaved = [0.0, 0.0]
 
     @property
     def late(self) -> int:
-        """Samples that are stored and that the clusterer has not seen."""
-        return self.account.states["told"] - self.clusterer.n_samples
+        """Samples that are stored and that the clusterer has not seen, because it was done."""
+        return self.kept - self.clusterer.n_samples
 
-    def snapshot(self) -> str:
-        """The state as JSON; floating-point numbers survive bit for bit."""
-        self.clusterer.set_pending(self.account.pending)
-        data = {"account": vars(self.account), "run": self.clusterer.snapshot()}
-        return json.dumps(data, allow_nan=False, separators=(",", ":"))
+    def begin_again(self, skip: Iterable[int] = ()) -> None:
+        """Go back to the beginning of the log, to take it in without the samples of the tickets ``skip``."""
+        self._skip = set(skip)
+        if not self._fresh:
+            self.clusterer.restore(self._first)
+        self.version, self.retractions = 0, len(self._skip)
+        self.told = self.kept = self.at = 0
+        self._fresh, self._unsaved = True, [0.0, 0.0]
 
-    def restore(self, snapshot: str) -> None:
-        """Go on from a snapshot."""
+    def feed(self, entries: Iterable[Entry], progress: Callable[[int], None] | None = None) -> None:
+        """Take in the samples of log entries that follow those seen so far; ``progress`` is shown the number of each.
+
+        If this raises, the run is somewhere in the middle of an entry, and `begin_again` or `restore` has to come next.
+        """
+        began = time.perf_counter()
+        for entry in entries:
+            samples = json.loads(entry.body)["samples"]
+            kept = [(arm, value) for ticket, arm, value in samples if ticket not in self._skip]
+            for i in range(0, len(kept), _CHUNK):
+                if progress is not None:
+                    progress(entry.seq)
+                self._show(entry, kept[i : i + _CHUNK])
+            self.version, self.at = entry.seq, entry.at
+            self.told += len(samples)
+            self.kept += len(kept)
+            self._unsaved[0] += len(kept)
+        self._unsaved[1] += time.perf_counter() - began
+
+    def _show(self, entry: Entry, samples: list[tuple[int, Any]]) -> None:
+        if self.clusterer.done:
+            return
+        self._fresh = False
+        names = self.clusterer.arms
         try:
-            data = json.loads(snapshot)
-            self.account = Account(**data["account"])
-            self.clusterer.restore(data["run"])
-        except (InvalidDump, ValueError, KeyError, TypeError) as error:
+            self.clusterer.tell_many([names[arm] for arm, _ in samples], [value for _, value in samples])
+        except (LinkarmsError, ArithmeticError) as error:
             raise StorageError(
-                f"the snapshot of the campaign is damaged ({error}); restore a copy, the log is its truth"
+                f"the samples of log entry {entry.seq} cannot be counted ({error}); retract the one at fault"
             ) from error
+        self.clusterer.late.clear()
 
-    def choose(self, n: int) -> list[int]:
-        """The arms of the next ``n`` pulls, open tickets counted as pulls; fewer at the end of the budget, none once done."""
-        self.clusterer.set_pending(self.account.pending)
+    def choose(self, n: int, account: Account) -> list[int]:
+        """Return the arms of the next ``n`` pulls, open tickets counted as pulls; fewer at the end of the budget, none once done."""
+        self.clusterer.set_pending(account.pending)
         index = {name: m for m, name in enumerate(self.clusterer.arms)}
         return [index[name] for name in self.clusterer.ask(n)]
 
-    def feed(self, arms: Sequence[int], values: Sequence[Any]) -> None:
-        """Show samples to the clusterer, as long as it is not done."""
-        if arms and not self.clusterer.done:
-            self.clusterer.tell_many([self.clusterer.arms[m] for m in arms], values)
-            self.clusterer.late.clear()
+    def budget_left(self, account: Account) -> int | None:
+        """Return how many more tickets the budget allows; None without one."""
+        most = self.clusterer.max_samples
+        return None if most is None else max(most - account.kept - sum(account.pending), 0)
 
-    def feed_log(self, bodies: Iterable[str], skip: set[int]) -> None:
-        """Show the samples of log entries to the clusterer, without those of the tickets ``skip``."""
-        arms: list[int] = []
-        values: list[Any] = []
-        for body in bodies:
-            for ticket, arm, value in json.loads(body)["samples"]:
-                if ticket not in skip:
-                    arms.append(arm)
-                    values.append(value)
-            if len(arms) >= _CHUNK:
-                self.feed(arms, values)
-                arms, values = [], []
-        self.feed(arms, values)
+    @property
+    def worth_storing(self) -> bool:
+        """Whether it would be a pity to compute again what is not stored yet."""
+        samples, seconds = self._unsaved
+        return samples >= _WORTH[0] or seconds >= _WORTH[1] or (samples > 0 and self.clusterer.done)
 
-    def pending_by_name(self, less: Iterable[int] = ()) -> dict[str, int]:
-        """Open tickets by arm, where there are any, without those of the arms ``less``."""
-        away = Counter(less)
-        left = {
-            name: n - away[m] for m, (name, n) in enumerate(zip(self.arms, self.account.pending, strict=True))
-        }
-        return {name: n for name, n in left.items() if n}
+    def state(self) -> Computed:
+        """Return the state to be stored; floating-point numbers survive bit for bit."""
+        self.clusterer.set_pending([0] * len(self.arms))
+        data: dict[str, Any] = {"linkarms": __version__, "told": self.told, "kept": self.kept}
+        data["run"] = self.clusterer.snapshot()
+        body = json.dumps(data, allow_nan=False, separators=(",", ":"))
+        self._unsaved = [0.0, 0.0]
+        return Computed(STATE, self.retractions, self.version, self.at, body)
+
+    def restore(self, stored: Computed, skip: Iterable[int] = ()) -> None:
+        """Go on from a stored state, without the samples of the tickets ``skip``: those that the state leaves out, if it is as far."""
+        try:
+            data = json.loads(stored.body)
+            told, kept = _count(data["told"]), _count(data["kept"])
+            self._fresh = False
+            self.clusterer.restore(data["run"])
+        except (InvalidDump, ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+            raise StorageError(f"the stored state of the campaign is damaged ({error}); {REPAIR}") from error
+        self._skip = set(skip)
+        self.version, self.retractions, self.at = stored.version, stored.retractions, stored.at
+        self.told, self.kept = told, kept
+        self._unsaved = [0.0, 0.0]
+
+
+def retracted(reader: Reader, last: int) -> set[int]:
+    """Return the tickets whose samples were retracted up to log entry ``last``."""
+    found = takewhile(lambda entry: entry.seq <= last, reader.entries(kinds=("retract",)))
+    return {int(json.loads(entry.body)["ticket"]) for entry in found}
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r} is not a number of samples")
+    return value

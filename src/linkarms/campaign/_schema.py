@@ -22,14 +22,24 @@ from sqlalchemy import (
 from linkarms.campaign._storage import OPEN
 from linkarms.errors import NewerSchema, StorageError
 
-__all__ = ["SCHEMA", "campaigns", "log", "make_tables", "schema_number", "tickets"]
+__all__ = [
+    "SCHEMA",
+    "campaigns",
+    "computed",
+    "log",
+    "make_tables",
+    "only_one",
+    "schema",
+    "schema_number",
+    "tickets",
+]
 
 #: Raised by one whenever the tables change; a database with a larger number is refused.
-SCHEMA = 1
+SCHEMA = 2
 
 _metadata = MetaData()
 
-_schema = Table("linkarms_schema", _metadata, Column("number", Integer, nullable=False))
+schema = Table("linkarms_schema", _metadata, Column("number", Integer, nullable=False))
 
 campaigns = Table(
     "linkarms_campaigns",
@@ -41,7 +51,7 @@ campaigns = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("digest", String(64), nullable=False),
     Column("config", Text, nullable=False),
-    Column("snapshot", Text, nullable=False),
+    Column("account", Text, nullable=False),
 )
 
 log = Table(
@@ -73,6 +83,16 @@ tickets = Table(
     Column("number", BigInteger),
     sqlite_with_rowid=False,
 )
+computed = Table(
+    "linkarms_computed",
+    _metadata,
+    Column("campaign", Integer, ForeignKey("linkarms_campaigns.id"), primary_key=True),
+    Column("kind", String(16), primary_key=True),
+    Column("retractions", BigInteger, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("body", Text, nullable=False),
+)
 # told tickets are many and open ones few: an index of the open ones alone stays small
 _is_open = text(f"state = '{OPEN}'")
 Index(
@@ -85,23 +105,31 @@ Index(
 
 
 def schema_number(connection: Connection, shown: str) -> int | None:
-    """The schema number of the database, None if it has no tables of linkarms; `NewerSchema` if it is too large."""
-    if not inspect(connection).has_table(_schema.name):
+    """Return the schema number of the database, None if it has no tables of linkarms; `NewerSchema` if it is too large."""
+    if not inspect(connection).has_table(schema.name):
         return None
-    number = connection.execute(select(_schema.c.number)).scalar()
-    if not isinstance(number, int):
-        raise StorageError(f"{shown} has no schema number; it is damaged, restore a copy")
-    if number > SCHEMA:
-        raise NewerSchema(
-            f"{shown} has schema {number} and this linkarms reads schema {SCHEMA}; upgrade linkarms"
+    numbers = connection.execute(select(schema.c.number)).scalars().all()
+    if len(numbers) != 1 or not isinstance(numbers[0], int) or numbers[0] < 1:
+        found = ", ".join(str(number) for number in numbers[:3]) or "none"
+        raise StorageError(
+            f"{shown} has the schema number {found}, and linkarms writes one from 1 to {SCHEMA}; it is damaged, restore a copy"
         )
-    return number
+    if numbers[0] > SCHEMA:
+        raise NewerSchema(
+            f"{shown} has schema {numbers[0]} and this linkarms reads schema {SCHEMA}; upgrade linkarms"
+        )
+    return numbers[0]
+
+
+def only_one(connection: Connection) -> None:
+    """Wait until nobody else creates or changes tables; SQLite has one writer at a time anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('linkarms'))"))
 
 
 def make_tables(connection: Connection, shown: str) -> None:
-    """Create what is missing; safe when several do it at once."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('linkarms'))"))
+    """Create the tables where there are none; safe when several do it at once."""
+    only_one(connection)
     if schema_number(connection, shown) is None:
         _metadata.create_all(connection)
-        connection.execute(_schema.insert().values(number=SCHEMA))
+        connection.execute(schema.insert().values(number=SCHEMA))

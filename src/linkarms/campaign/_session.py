@@ -1,4 +1,4 @@
-"""One change of a campaign: log entries, tickets and snapshot, written together."""
+"""One change of a campaign: log entries, tickets and account, written together. Nothing is computed here that takes long."""
 
 from __future__ import annotations
 
@@ -7,55 +7,65 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from linkarms.campaign._run import Run
-from linkarms.campaign._storage import EXPIRED, OPEN, Entry, Transaction
+from linkarms.campaign._account import Account
+from linkarms.campaign._storage import EXPIRED, Entry, Transaction
 from linkarms.errors import Conflict
 
-__all__ = ["Session", "chained", "request_digest", "to_json"]
+__all__ = ["Session", "chained", "check_same_request", "request_digest", "to_json"]
+
+#: Microseconds by which the clock may be behind the last entry before it counts as set back.
+_SET_BACK = 60_000_000
 
 
 def to_json(data: Any) -> str:
-    """Compact JSON; never NaN or infinity."""
+    """Return compact JSON; never NaN or infinity."""
     return json.dumps(data, allow_nan=False, separators=(",", ":"))
 
 
 def chained(before: str, entry: Entry) -> str:
-    """The digest of an entry and of the digest before it: a changed, lost or added entry breaks the chain."""
+    """Return the digest of an entry and of the digest before it: a changed, lost or added entry breaks the chain."""
     content = to_json([before, *entry[:-1]])
     return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
 def request_digest(key: str | None, *request: Any) -> str | None:
-    """What tells one request from another under the same idempotency key; None without a key."""
+    """Return what tells one request from another under the same idempotency key; None without a key."""
     return None if key is None else hashlib.sha256(to_json(request).encode()).hexdigest()[:32]
 
 
 @dataclass
 class Session:
-    """A transaction with the run brought up to its version.
+    """A transaction with the account of its campaign.
 
     Attributes
     ----------
     tx : Transaction
         The storage's side.
-    run : Run
-        The state, changed in place.
+    account : Account
+        The tickets, changed in place.
+    arms : tuple of str
+        The names of the arms.
     at : int
-        The time of all that happens here; never before the last entry, also if a clock was set back.
+        The time of all that happens here.
     version, digest : int, str
         The last entry of the log so far.
     """
 
     tx: Transaction
-    run: Run
+    account: Account
+    arms: tuple[str, ...]
     at: int
     version: int
     digest: str
 
     @classmethod
-    def begin(cls, tx: Transaction, run: Run) -> Session:
+    def begin(cls, tx: Transaction, arms: tuple[str, ...]) -> Session:
         """Start, and let leases that are over expire."""
-        session = cls(tx, run, max(tx.now, tx.head.at), tx.head.version, tx.head.digest)
+        head = tx.head
+        account = Account.from_json(head.account, len(arms))
+        session = cls(tx, account, arms, max(tx.now, head.at), head.version, head.digest)
+        if head.at - tx.now > _SET_BACK:
+            session._set_back(head.at - tx.now)
         session._expire()
         return session
 
@@ -74,26 +84,40 @@ class Session:
         self.version, self.digest = entry.seq, entry.digest
 
     def earlier(self, key: str | None, request: str | None) -> Entry | None:
-        """The entry that answered this request before; `Conflict` if the key came with another request."""
+        """Return the entry that answered this request before; `Conflict` if the key came with another request."""
         entry = None if key is None else self.tx.find_key(key)
-        if entry is not None and entry.request != request:
-            raise Conflict(f"the key {key!r} was used for another request; use a new key for a new request")
+        check_same_request(entry, request)
         return entry
 
     def finish(self) -> None:
-        """Write the snapshot, if anything happened."""
+        """Write the account, if anything happened."""
         if self.version != self.tx.head.version:
-            self.tx.save(self.version, self.at, self.digest, self.run.snapshot())
+            self.tx.save(self.version, self.at, self.digest, self.account.to_json())
+
+    def _set_back(self, by: int) -> None:
+        """Follow a clock that was set back: every open lease keeps the time that it had left.
+
+        Without this a clock that was wrong for a moment, and far ahead, would stop the time of the campaign until it is that late.
+        """
+        self.at -= by
+        self.log("clock", {"back": by})
+        self.tx.shift_leases(-by)
+        if self.account.next_expiry is not None:
+            self.account.next_expiry -= by
 
     def _expire(self) -> None:
-        account = self.run.account
+        account = self.account
         if account.next_expiry is None or self.at < account.next_expiry:
             return
         rows = self.tx.overdue(self.at)
         if rows:
             self.log("expire", {"tickets": [row.ticket for row in rows]})
             self.tx.update_tickets([row._replace(state=EXPIRED) for row in rows])
-            for row in rows:
-                account.move(row.arm, OPEN, EXPIRED)
-            account.expirations += len(rows)
+            account.expire(rows)
         account.next_expiry = self.tx.next_expiry()
+
+
+def check_same_request(entry: Entry | None, request: str | None) -> None:
+    """Refuse a key that came with another request before."""
+    if entry is not None and entry.request != request:
+        raise Conflict(f"the key {entry.key!r} was used for another request; use a new key for a new request")

@@ -7,11 +7,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
-__all__ = ["OPEN", "STATES", "Entry", "Head", "Reader", "Storage", "TicketRow", "Transaction"]
+__all__ = [
+    "FIGURES",
+    "OPEN",
+    "STATE",
+    "STATES",
+    "Computed",
+    "Entry",
+    "Head",
+    "Reader",
+    "Storage",
+    "TicketRow",
+    "Transaction",
+]
 
 #: The states of a ticket.
 STATES = ("open", "told", "released", "expired", "retracted")
 OPEN, TOLD, RELEASED, EXPIRED, RETRACTED = STATES
+#: What is computed from the log: the state of the clusterer, and the figures that reports show.
+STATE, FIGURES = "state", "figures"
 
 
 class Head(NamedTuple):
@@ -28,9 +42,11 @@ class Head(NamedTuple):
     digest : str
         The last link of the log's chain of digests.
     config : str
-        What never changes: JSON.
-    snapshot : str
-        What the log adds up to: JSON. Empty where the reader said that it knows this version.
+        What never changes: JSON. Empty where the reader said that it knows the campaign.
+    account : str
+        How many tickets there are and in which states, at this version: JSON.
+    state_version, figures_version : int
+        The log entries on which the stored `Computed` of these kinds rest; 0 where there is none.
     """
 
     name: str
@@ -39,7 +55,32 @@ class Head(NamedTuple):
     created_at: int
     digest: str
     config: str
-    snapshot: str
+    account: str
+    state_version: int
+    figures_version: int
+
+
+class Computed(NamedTuple):
+    """Something that follows from the log and takes long to compute. It may be older than the head; nothing depends on its being there.
+
+    Attributes
+    ----------
+    kind : str
+        `STATE` or `FIGURES`.
+    retractions, version : int
+        It rests on the samples of the log entries up to ``version``, without those of the first ``retractions`` retractions. One is newer
+        than another if this pair is larger.
+    at : int
+        The time of the last of these samples, in microseconds since 1970 (UTC).
+    body : str
+        JSON.
+    """
+
+    kind: str
+    retractions: int
+    version: int
+    at: int
+    body: str
 
 
 class Entry(NamedTuple):
@@ -50,9 +91,9 @@ class Entry(NamedTuple):
     seq : int
         1, 2, 3, ... without a gap.
     at : int
-        When, in microseconds since 1970 (UTC); never before the entry above it.
+        When, in microseconds since 1970 (UTC); never before the entry above it, unless it is of the kind clock.
     kind : str
-        create, ask, tell, add, release, expire or retract.
+        create, ask, tell, add, release, expire, retract or clock.
     worker, key, request : str or None
         Who asked; the idempotency key, unique in the campaign; a digest of the request that came with the key.
     body : str
@@ -127,6 +168,10 @@ class Reader(ABC):
     def next_expiry(self) -> int | None:
         """The earliest ``expires_at`` of an open ticket."""
 
+    @abstractmethod
+    def computed(self, kind: str) -> Computed | None:
+        """What was last computed of this kind."""
+
 
 class Transaction(Reader):
     """The only writer of one campaign: everything below happens at the commit, or nothing does."""
@@ -141,11 +186,23 @@ class Transaction(Reader):
 
     @abstractmethod
     def update_tickets(self, rows: Sequence[TicketRow]) -> None:
-        """Set state, value, told_at and number of tickets that exist; the rest never changes."""
+        """Set state, value, told_at and number of tickets that exist; the rest does not change here."""
 
     @abstractmethod
-    def save(self, version: int, at: int, digest: str, snapshot: str) -> None:
+    def shift_leases(self, by: int) -> None:
+        """Add so many microseconds to ``expires_at`` of every open ticket: a clock was set."""
+
+    @abstractmethod
+    def save(self, version: int, at: int, digest: str, account: str) -> None:
         """Move the head on. It is a `StorageError` if the head is not at ``self.head.version`` any more."""
+
+    @abstractmethod
+    def keep(self, computed: Computed) -> bool:
+        """Store what was computed, unless what is stored of this kind is as new or newer; say whether it was stored."""
+
+    @abstractmethod
+    def rebuild(self, config: str, account: str, rows: Sequence[TicketRow], unknown: Sequence[int]) -> None:
+        """Replace config, account and these tickets, remove the tickets ``unknown`` and everything computed: a repair from the log."""
 
 
 class Storage(ABC):
@@ -153,15 +210,19 @@ class Storage(ABC):
 
     1. **Atomic and durable.** What happens inside ``write`` is stored as a whole when the block ends, and on disk before it returns;
        if the block raises, or the process is killed in it, nothing of it is stored.
-    2. **One writer a campaign.** A second ``write`` of the same campaign, by whatever thread, process or machine, waits until the first
+    2. **One writer per campaign.** A second ``write`` of the same campaign, by whatever thread, process or machine, waits until the first
        one has ended, 30 seconds or more, and then sees all that the first one wrote. Readers neither wait nor make others wait for long.
-    3. **Consistent reads.** A ``read`` sees one committed state from its beginning to its end.
-    4. **Append-only.** Log entries are never changed or removed. Numbers and keys are unique in a campaign.
-    5. **Exact.** Texts come back as they went in, character for character, and integers of 64 bits exactly.
-    6. **One clock.** ``now`` comes from one clock for all who share the storage.
-    7. **Thread-safe.** One object may be used by several threads. After a fork the child may use it too.
-    8. **Errors.** `NotFound` for a campaign that does not exist, `Conflict` for a name, number or key that is taken, `NewerSchema`
-       for a database of a newer linkarms, `StorageError` for everything else; no password in any message.
+    3. **Short transactions.** linkarms computes nothing inside ``write``: no estimate, no evidence, no choice of an arm. A storage may
+       therefore end the transaction of a client that has been silent for some seconds, and should where clients are on other machines.
+    4. **Consistent reads.** A ``read`` sees one committed state from its beginning to its end.
+    5. **Append-only.** Log entries are never changed or removed. Numbers and keys are unique in a campaign.
+    6. **Computed texts never go back.** ``keep`` stores what is newer than what is there, and nothing else. It may be missing, or
+       older than the head: it follows from the log, and is computed again where it is not there.
+    7. **Exact.** Texts come back as they went in, character for character, and integers of 64 bits exactly.
+    8. **One clock.** ``now`` comes from one clock for all who share the storage. It may be set: campaigns notice.
+    9. **Thread-safe.** One object may be used by several threads. After a fork the child may use it too.
+    10. **Errors.** `NotFound` for a campaign that does not exist, `Conflict` for a name, number or key that is taken, `NewerSchema`
+        for a database of a newer linkarms, `StorageError` for everything else; no password in any message.
 
     What the texts mean is not the storage's business.
     """
@@ -171,20 +232,20 @@ class Storage(ABC):
         """The clock, in microseconds since 1970 (UTC)."""
 
     @abstractmethod
-    def create(self, name: str, config: str, snapshot: str, first: Entry) -> None:
-        """A new campaign with the first entry of its log. A name that is taken is a `Conflict`."""
+    def create(self, name: str, config: str, account: str, first: Entry) -> None:
+        """Store a new campaign with the first entry of its log. A name that is taken is a `Conflict`."""
 
     @abstractmethod
     def names(self) -> list[str]:
         """The names of all campaigns, sorted."""
 
     @abstractmethod
-    def read(self, name: str, known: int | None = None) -> AbstractContextManager[Reader]:
-        """Look at a campaign. At version ``known`` the head comes without its snapshot."""
+    def read(self, name: str, known: bool = False) -> AbstractContextManager[Reader]:
+        """Look at a campaign; if its config is ``known``, the head comes without it."""
 
     @abstractmethod
-    def write(self, name: str, known: int | None = None) -> AbstractContextManager[Transaction]:
-        """Change a campaign. At version ``known`` the head comes without its snapshot."""
+    def write(self, name: str, known: bool = False) -> AbstractContextManager[Transaction]:
+        """Change a campaign; ``known`` as for `read`."""
 
     @abstractmethod
     def check(self) -> str | None:
@@ -192,4 +253,4 @@ class Storage(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of files and connections. The object may be used again and then opens them anew."""
+        """Let go of files and connections. The object may be used again and then opens them again."""

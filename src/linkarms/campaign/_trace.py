@@ -8,10 +8,11 @@ import threading
 import time
 from dataclasses import dataclass
 
+from linkarms.campaign._computer import PAGE, read_page
 from linkarms.campaign._records import moment
-from linkarms.campaign._report import retracted
-from linkarms.campaign._run import Run
-from linkarms.campaign._storage import Storage
+from linkarms.campaign._run import retracted
+from linkarms.campaign._storage import Entry, Storage
+from linkarms.clusterer import BanditClusterer
 
 __all__ = ["Look", "Trace"]
 
@@ -46,7 +47,7 @@ class Trace:
     """Looks at a campaign from its first sample on, each time their number has grown by a percent.
 
     The log holds no evidence, only samples: a trace replays them, once, and goes on from there whenever it is asked. After a retraction
-    it begins anew. It may be used by several threads.
+    it begins again. It may be used by several threads, and computes outside of every transaction.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ class Trace:
         self._forget()
 
     def _forget(self) -> None:
-        self._run: Run | None = None
+        self._run: BanditClusterer | None = None
         #: Entries that are replayed, and entries among which all retractions are known.
         self._seen, self._known = 0, 0
         self._next, self._at, self._skip = 0, 0.0, set[int]()
@@ -88,39 +89,51 @@ class Trace:
 
     @property
     def looks(self) -> list[Look]:
-        """What was seen so far, by number of samples; the newest state is the last one."""
+        """Looks so far, by number of samples; the newest state is the last one."""
         seen, last = list(self._looks), self._last
         return [*seen, last] if last is not None and (not seen or seen[-1].samples < last.samples) else seen
 
     def catch_up(self, seconds: float = math.inf) -> float:
-        """Replay what is new, for about so long; the part of the log that is done, 1.0 if all is."""
-        with self._lock, self.storage.read(self.name) as reader:
-            version = reader.head.version
-            if self._known > version or any(True for _ in reader.entries(self._known, ("retract",))):
-                self._forget()
-            if self._run is None:
-                self._run, self._skip = Run(reader.head.config), retracted(reader)
-            self._known = version
-            end, done = time.monotonic() + seconds, 1.0
-            for entry in reader.entries(self._seen, ("tell", "add")):
-                for ticket, arm, value in json.loads(entry.body)["samples"]:
-                    if ticket not in self._skip:
-                        self._take_in(arm, value, moment(entry.at).timestamp())
-                self._seen = entry.seq
+        """Replay what is new, for about so long; return the part of the log that is done, 1.0 if all is."""
+        with self._lock:
+            end, done = time.monotonic() + seconds, 0.0
+            while done < 1.0:
+                page, version = self._read_on()
+                for entry in page:
+                    for ticket, arm, value in json.loads(entry.body)["samples"]:
+                        if ticket not in self._skip:
+                            self._take_in(arm, value, moment(entry.at).timestamp())
+                    self._seen = entry.seq
+                    if time.monotonic() > end:
+                        break
+                else:
+                    if len(page) < PAGE:
+                        self._seen = version
+                done = self._seen / version
                 if time.monotonic() > end:
-                    done = self._seen / version
                     break
-            else:
-                self._seen = version
             self._last = self._look()
             return done
 
+    def _read_on(self) -> tuple[list[Entry], int]:
+        """Read the next entries, and how many there are; begin again if one that was seen has been retracted since."""
+        with self.storage.read(self.name) as reader:
+            head = reader.head
+            if self._known > head.version or any(True for _ in reader.entries(self._known, ("retract",))):
+                self._forget()
+            skip = retracted(reader, head.version) if self._run is None else self._skip
+            page = read_page(reader, self._seen, head.version)
+        if self._run is None:
+            self._run, self._skip = BanditClusterer.load(json.loads(head.config)["clusterer"]), skip
+        self._known = head.version
+        return page, head.version
+
     def _take_in(self, arm: int, value: list[float], at: float) -> None:
-        if self._run is None or self._run.clusterer.done:
+        if self._run is None or self._run.done:
             return
-        self._run.feed([arm], [value])
+        self._run.tell(self._run.arms[arm], value)
         self._at = at
-        n = self._run.clusterer.n_samples
+        n = self._run.n_samples
         if n >= self._next:
             look = self._look()
             if look is not None:
@@ -130,9 +143,9 @@ class Trace:
     def _look(self) -> Look | None:
         if self._run is None:
             return None
-        evidence, threshold = self._run.clusterer.evidence_and_threshold()
+        evidence, threshold = self._run.evidence_and_threshold()
         if not math.isfinite(threshold):  # some arm has no sample yet
             return None
-        found = self._run.clusterer.result()
+        found = self._run.result()
         labels = tuple(int(k) for k in found.labels)
         return Look(found.samples, evidence, threshold, self._at, labels, found.error_bound)

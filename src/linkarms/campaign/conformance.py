@@ -14,23 +14,25 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
-from linkarms.campaign._storage import OPEN, RELEASED, TOLD, Entry, Storage, TicketRow, Transaction
-from linkarms.errors import Conflict, LinkarmsError, NotFound, StorageError
+from linkarms.campaign._conformance import (
+    BIG,
+    TEXT,
+    Make,
+    NotConforming,
+    a_repair_replaces_what_it_should,
+    advance,
+    computed_texts_never_go_back,
+    create,
+    demand,
+    entry,
+    leases_are_shifted,
+    refused,
+)
+from linkarms.campaign._storage import OPEN, RELEASED, TOLD, Entry, Storage, TicketRow
+from linkarms.errors import Conflict, NotFound, StorageError
 
 __all__ = ["NotConforming", "check_storage"]
-
-Make = Callable[[], Storage]
-
-#: Texts and numbers that must come back as they went in.
-_TEXT = "tab\t, quote ', double \", back\\slash, newline\n, αβγ, 🍐, 0.1000000000000000055"
-_BIG = 2**62 + 1
-
-
-class NotConforming(LinkarmsError, AssertionError):
-    """A storage that does not keep the contract; the message says which part."""
 
 
 def check_storage(make: Make) -> list[str]:
@@ -61,191 +63,160 @@ def check_storage(make: Make) -> list[str]:
     return done
 
 
-def _demand(true: bool, what: str) -> None:
-    if not true:
-        raise NotConforming(what)
-
-
-@contextmanager
-def _refused(kind: type[Exception], what: str) -> Iterator[None]:
-    try:
-        yield
-    except kind:
-        return
-    raise NotConforming(f"{what} was not refused with {kind.__name__}")
-
-
-def _entry(seq: int, key: str | None = None, kind: str = "tell") -> Entry:
-    return Entry(seq, 1_000 + seq, kind, None, key, None, "{}", f"d{seq}")
-
-
-def _create(storage: Storage, name: str) -> None:
-    storage.create(name, "config", "snapshot 1", _entry(1, kind="create"))
-
-
-def _advance(tx: Transaction, key: str | None = None) -> int:
-    """One more entry, as every change of a campaign makes it."""
-    seq = tx.head.version + 1
-    tx.append(_entry(seq, key))
-    tx.save(seq, 1_000 + seq, f"d{seq}", f"snapshot {seq}")
-    return seq
-
-
 def _a_campaign_is_found_again(make: Make) -> None:
-    _create(make(), "b")
-    _create(make(), "a")
+    create(make(), "b")
+    create(make(), "a")
     other = make()
-    _demand(other.names() == ["a", "b"], f"names() gives {other.names()}")
+    demand(other.names() == ["a", "b"], f"names() gives {other.names()}")
     with other.read("a") as reader:
         head = reader.head
         entries = list(reader.entries())
-    _demand(head.snapshot == "snapshot 1" and head.config == "config", "the head is another one")
-    _demand(
+    demand(head.account == "account 1" and head.config == "config", "the head is another one")
+    demand(
         (head.version, head.at, head.created_at, head.digest) == (1, 1_001, 1_001, "d1"),
         "the head is another one",
     )
-    _demand(entries == [_entry(1, kind="create")], "the first entry is another one")
+    demand(entries == [entry(1, kind="create")], "the first entry is another one")
 
 
 def _unknown_and_taken_names_are_refused(make: Make) -> None:
-    with _refused(NotFound, "reading an unknown campaign"), make().read("unknown"):
+    with refused(NotFound, "reading an unknown campaign"), make().read("unknown"):
         pass
-    with _refused(NotFound, "writing an unknown campaign"), make().write("unknown"):
+    with refused(NotFound, "writing an unknown campaign"), make().write("unknown"):
         pass
-    with _refused(Conflict, "a name that is taken"):
-        _create(make(), "a")
+    with refused(Conflict, "a name that is taken"):
+        create(make(), "a")
 
 
 def _texts_and_numbers_are_exact(make: Make) -> None:
-    entry = Entry(1, _BIG, "create", _TEXT, _TEXT, "r", _TEXT * 1_000, "d")
-    make().create("exact", _TEXT, _TEXT * 1_000, entry)
-    row = TicketRow(_BIG, 7, _TEXT, TOLD, _BIG, _TEXT, _BIG + 1, _BIG + 2)
+    entry = Entry(1, BIG, "create", TEXT, TEXT, "r", TEXT * 1_000, "d")
+    make().create("exact", TEXT, TEXT * 1_000, entry)
+    row = TicketRow(BIG, 7, TEXT, TOLD, BIG, TEXT, BIG + 1, BIG + 2)
     with make().write("exact") as tx:
         tx.insert_tickets([row])
     with make().read("exact") as reader:
-        _demand(list(reader.entries()) == [entry], "an entry came back changed")
-        _demand(list(reader.tickets()) == [row], "a ticket came back changed")
-        _demand(reader.head.snapshot == _TEXT * 1_000, "the snapshot came back changed")
-        _demand(reader.head.at == _BIG, "a time came back changed")
+        demand(list(reader.entries()) == [entry], "an entry came back changed")
+        demand(list(reader.tickets()) == [row], "a ticket came back changed")
+        demand(reader.head.account == TEXT * 1_000, "the account came back changed")
+        demand(reader.head.at == BIG, "a time came back changed")
 
 
 def _what_is_committed_is_seen_by_others(make: Make) -> None:
     first, second = make(), make()
-    _create(first, "commit")
+    create(first, "commit")
     with first.write("commit") as tx:
-        _advance(tx)
+        advance(tx)
     with second.write("commit") as tx:
-        _demand(tx.head.version == 2 and tx.head.snapshot == "snapshot 2", "a commit is not seen by a writer")
+        demand(tx.head.version == 2 and tx.head.account == "account 2", "a commit is not seen by a writer")
     with second.read("commit") as reader:
-        _demand(len(list(reader.entries())) == 2, "a commit is not seen by a reader")
+        demand(len(list(reader.entries())) == 2, "a commit is not seen by a reader")
 
 
 def _what_fails_leaves_nothing(make: Make) -> None:
     storage = make()
-    _create(storage, "abort")
-    with _refused(ZeroDivisionError, "an error inside a transaction"), storage.write("abort") as tx:
+    create(storage, "abort")
+    with refused(ZeroDivisionError, "an error inside a transaction"), storage.write("abort") as tx:
         tx.insert_tickets([TicketRow(1, 0, None, OPEN, 5)])
-        _advance(tx)
+        advance(tx)
         raise ZeroDivisionError
     with make().read("abort") as reader:
         left = (
             reader.head.version,
-            reader.head.snapshot,
+            reader.head.account,
             len(list(reader.entries())),
             list(reader.tickets()),
         )
-    _demand(left == (1, "snapshot 1", 1, []), "a failed transaction left something behind")
+    demand(left == (1, "account 1", 1, []), "a failed transaction left something behind")
     with storage.write("abort") as tx:
-        _advance(tx)
+        advance(tx)
 
 
 def _numbers_and_keys_are_unique(make: Make) -> None:
     storage = make()
     for name in ("keys", "keys-2"):
-        _create(storage, name)
+        create(storage, name)
         with storage.write(name) as tx:
-            _advance(tx, key="k")
-    with _refused(Conflict, "a key that is taken"), storage.write("keys") as tx:
-        _advance(tx, key="k")
-    with _refused(Conflict, "an entry number that is taken"), storage.write("keys") as tx:
-        tx.append(_entry(2))
+            advance(tx, key="k")
+    with refused(Conflict, "a key that is taken"), storage.write("keys") as tx:
+        advance(tx, key="k")
+    with refused(Conflict, "an entry number that is taken"), storage.write("keys") as tx:
+        tx.append(entry(2))
     with storage.read("keys") as reader:
         found = reader.find_key("k")
-        _demand(found == _entry(2, "k"), "find_key gives another entry")
-        _demand(reader.find_key("other") is None, "find_key finds what is not there")
+        demand(found == entry(2, "k"), "find_key gives another entry")
+        demand(reader.find_key("other") is None, "find_key finds what is not there")
 
 
 def _a_stale_version_is_refused(make: Make) -> None:
     storage = make()
-    _create(storage, "stale")
-    with _refused(StorageError, "saving over a newer version"), storage.write("stale") as tx:
-        tx.save(2, 1_002, "d2", "snapshot 2")
-        tx.save(2, 1_002, "d2", "snapshot 2")
+    create(storage, "stale")
+    with refused(StorageError, "saving over a newer version"), storage.write("stale") as tx:
+        tx.save(2, 1_002, "d2", "account 2")
+        tx.save(2, 1_002, "d2", "account 2")
     with storage.read("stale") as reader:
-        _demand(reader.head.version == 1, "a refused save was stored")
+        demand(reader.head.version == 1, "a refused save was stored")
 
 
-def _a_known_version_comes_without_its_snapshot(make: Make) -> None:
+def _a_known_config_is_left_out(make: Make) -> None:
     storage = make()
-    _create(storage, "known")
-    for known, snapshot in ((1, ""), (2, "snapshot 1"), (None, "snapshot 1")):
+    create(storage, "known")
+    for known, config in ((True, ""), (False, "config")):
         with storage.read("known", known) as reader:
-            _demand(reader.head.snapshot == snapshot, f"known={known} gives {reader.head.snapshot!r}")
+            demand(reader.head.config == config, f"known={known} gives the config {reader.head.config!r}")
+            demand(reader.head.account == "account 1", f"known={known} gives another account")
         with storage.write("known", known) as tx:
-            _demand(tx.head.snapshot == snapshot, f"known={known} gives {tx.head.snapshot!r}")
+            demand(tx.head.config == config, f"known={known} gives the config {tx.head.config!r}")
 
 
 def _long_logs_come_in_order(make: Make) -> None:
     storage = make()
-    _create(storage, "long")
+    create(storage, "long")
     with storage.write("long") as tx:
         for seq in range(2, 2_503):
-            tx.append(_entry(seq, kind="ask" if seq % 2 else "tell"))
+            tx.append(entry(seq, kind="ask" if seq % 2 else "tell"))
         tx.save(2_502, 4_000, "d", "s")
     with storage.read("long") as reader:
-        _demand(
-            [e.seq for e in reader.entries()] == list(range(1, 2_503)), "entries are lost or out of order"
-        )
-        _demand([e.seq for e in reader.entries(after=2_500)] == [2_501, 2_502], "entries(after) is wrong")
+        demand([e.seq for e in reader.entries()] == list(range(1, 2_503)), "entries are lost or out of order")
+        demand([e.seq for e in reader.entries(after=2_500)] == [2_501, 2_502], "entries(after) is wrong")
         odd = [e.seq for e in reader.entries(kinds=("ask",))]
-        _demand(odd == list(range(3, 2_503, 2)), "entries(kinds) is wrong")
+        demand(odd == list(range(3, 2_503, 2)), "entries(kinds) is wrong")
 
 
 def _tickets_are_found_and_changed(make: Make) -> None:
     storage = make()
-    _create(storage, "tickets")
+    create(storage, "tickets")
     rows = [TicketRow(i, i % 3, f"w{i}", OPEN, 10 * i) for i in range(1, 1_501)]
     with storage.write("tickets") as tx:
         tx.insert_tickets(rows)
         told = [row._replace(state=TOLD, value="[0.5]", told_at=7, number=row.ticket) for row in rows[:3]]
         tx.update_tickets([*told, rows[4]._replace(state=RELEASED)])
-        _demand(tx.next_expiry() == 40, "a transaction does not see its own changes")
+        demand(tx.next_expiry() == 40, "a transaction does not see its own changes")
     with make().read("tickets") as reader:
-        _demand(list(reader.tickets([3, 1, 99_999])) == [told[0], told[2]], "tickets(numbers) is wrong")
-        _demand(
+        demand(list(reader.tickets([3, 1, 99_999])) == [told[0], told[2]], "tickets(numbers) is wrong")
+        demand(
             list(reader.tickets(range(1, 1_501)))[4:] == [rows[4]._replace(state=RELEASED), *rows[5:]],
             "tickets are wrong",
         )
-        _demand(len(list(reader.tickets())) == 1_500, "tickets() is not complete")
-        _demand(reader.overdue(70) == [rows[3], rows[5], rows[6]], "overdue is wrong")
-        _demand(reader.overdue(39) == [] and reader.next_expiry() == 40, "next_expiry is wrong")
-    with _refused(Conflict, "a ticket number that is taken"), storage.write("tickets") as tx:
+        demand(len(list(reader.tickets())) == 1_500, "tickets() is not complete")
+        demand(reader.overdue(70) == [rows[3], rows[5], rows[6]], "overdue is wrong")
+        demand(reader.overdue(39) == [] and reader.next_expiry() == 40, "next_expiry is wrong")
+    with refused(Conflict, "a ticket number that is taken"), storage.write("tickets") as tx:
         tx.insert_tickets([rows[0]])
 
 
 def _a_read_sees_one_state(make: Make) -> None:
     reading, writing = make(), make()
-    _create(reading, "view")
+    create(reading, "view")
     with reading.read("view") as reader:
-        _demand(reader.head.version == 1, "the head is another one")
+        demand(reader.head.version == 1, "the head is another one")
         with writing.write("view") as tx:  # readers do not hold up writers
-            _advance(tx)
-        _demand(len(list(reader.entries())) == 1, "a read sees what was committed after it began")
+            advance(tx)
+        demand(len(list(reader.entries())) == 1, "a read sees what was committed after it began")
 
 
 def _writers_wait_for_each_other(make: Make) -> None:
     first, second = make(), make()
-    _create(first, "wait")
+    create(first, "wait")
     seen: list[int] = []
     started = threading.Event()
 
@@ -259,24 +230,24 @@ def _writers_wait_for_each_other(make: Make) -> None:
         thread.start()
         started.wait()
         time.sleep(0.3)
-        _demand(not seen, "two writers are inside at once")
+        demand(not seen, "two writers are inside at once")
         with make().read("wait") as reader:
-            _demand(reader.head.version == 1, "a reader sees what is not committed")
-        _advance(tx)
+            demand(reader.head.version == 1, "a reader sees what is not committed")
+        advance(tx)
     thread.join(60)
-    _demand(seen == [2], f"the second writer saw {seen or 'nothing'}, not what the first one wrote")
+    demand(seen == [2], f"the second writer saw {seen or 'nothing'}, not what the first one wrote")
 
 
 def _nothing_is_lost_between_threads(make: Make) -> None:
     shared = make()
-    _create(shared, "threads")
+    create(shared, "threads")
     failed: list[BaseException] = []
 
     def work(storage: Storage) -> None:
         try:
             for _ in range(10):
                 with storage.write("threads") as tx:
-                    _advance(tx)
+                    advance(tx)
         except BaseException as error:
             failed.append(error)
 
@@ -285,28 +256,28 @@ def _nothing_is_lost_between_threads(make: Make) -> None:
         thread.start()
     for thread in threads:
         thread.join(120)
-    _demand(not failed, f"a writer failed: {failed[:1]}")
+    demand(not failed, f"a writer failed: {failed[:1]}")
     with shared.read("threads") as reader:
-        _demand(reader.head.version == 51, f"{51 - reader.head.version} changes were lost")
-        _demand([e.seq for e in reader.entries()] == list(range(1, 52)), "entries were lost")
+        demand(reader.head.version == 51, f"{51 - reader.head.version} changes were lost")
+        demand([e.seq for e in reader.entries()] == list(range(1, 52)), "entries were lost")
 
 
 def _the_clock_goes_on(make: Make) -> None:
     storage = make()
-    _create(storage, "clock")
+    create(storage, "clock")
     before = storage.now()
     with storage.read("clock") as reader, make().read("clock") as later:
-        _demand(isinstance(before, int) and before <= reader.now <= later.now, "the clock goes back")
+        demand(isinstance(before, int) and before <= reader.now <= later.now, "the clock goes back")
 
 
 def _a_closed_storage_opens_again(make: Make) -> None:
     storage = make()
-    _create(storage, "close")
+    create(storage, "close")
     storage.close()
     storage.close()
     with storage.write("close") as tx:
-        _advance(tx)
-    _demand(storage.check() is None, "check() finds fault with a sound database")
+        advance(tx)
+    demand(storage.check() is None, "check() finds fault with a sound database")
 
 
 _CHECKS = (
@@ -317,7 +288,10 @@ _CHECKS = (
     _what_fails_leaves_nothing,
     _numbers_and_keys_are_unique,
     _a_stale_version_is_refused,
-    _a_known_version_comes_without_its_snapshot,
+    _a_known_config_is_left_out,
+    computed_texts_never_go_back,
+    leases_are_shifted,
+    a_repair_replaces_what_it_should,
     _long_logs_come_in_order,
     _tickets_are_found_and_changed,
     _a_read_sees_one_state,

@@ -240,7 +240,7 @@ def retract(
     _say({"retracted": ticket}, f"the sample of ticket {ticket} is taken out", as_json, quiet)
 
 
-for _command in (report.status, report.export, report.doctor):
+for _command in (report.status, report.export, report.doctor, report.backup):
     campaign.command()(_command)
 
 

@@ -1,4 +1,4 @@
-"""``linkarms campaign status``, ``export`` and ``doctor``."""
+"""``linkarms campaign status``, ``export``, ``doctor`` and ``backup``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,19 @@ from linkarms.errors import InvalidInput
 if TYPE_CHECKING:
     from linkarms.campaign import Campaign, Status
 
-__all__ = ["doctor", "export", "one_line", "opened", "place", "status", "watch"]
+__all__ = ["backup", "doctor", "export", "one_line", "opened", "place", "status", "watch"]
 
 File = Annotated[Path | None, typer.Argument(help="Where to write; by default on stdout.")]
 Format = Annotated[
     str | None, typer.Option(help="csv, json or parquet; by default what the file's name ends in, else csv.")
+]
+
+Copy = Annotated[Path, typer.Argument(help="The copy; a file that does not exist yet.")]
+Wait = Annotated[
+    bool, typer.Option(help="Count all samples first, or show at once what was counted last, with its age.")
+]
+Repair = Annotated[
+    bool, typer.Option("--repair", help="Rebuild what differs from the log, if the log itself is whole.")
 ]
 
 
@@ -48,7 +56,13 @@ def one_line(found: Status) -> str:
     return f"{found.name}\t{state}\t{found.samples} samples\t{found.tickets['open']} open tickets"
 
 
-def status(name: Name, storage: StorageUrl = None, as_json: Json = False, quiet: Quiet = False) -> None:
+def status(
+    name: Name,
+    wait: Wait = True,
+    storage: StorageUrl = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
     """Show how a campaign stands: samples, tickets, evidence, clusters, and what is promised.
 
     The exit code is 0 whatever it shows.
@@ -58,17 +72,21 @@ def status(name: Name, storage: StorageUrl = None, as_json: Json = False, quiet:
     - linkarms campaign status coffee
 
     - linkarms campaign status coffee --json
+
+    - linkarms campaign status coffee --no-wait
     """
     from linkarms.result import would_stop_at
 
     with opened(name, storage) as run:
-        found = run.status()
+        found = run.status(wait=wait)
     if as_json:
         print_json(found.to_dict())
         return
     tickets = ", ".join(f"{n} {state}" for state, n in found.tickets.items() if n) or "none"
     print(f"{found.name}: {found.samples} samples, {len(found.arms)} arms, {found.n_clusters} clusters")
     print(f"tickets: {tickets}" + (f"; told after the stop: {found.late}" if found.late else ""))
+    if found.age:
+        print(f"{found.waiting} samples are not counted yet; the rest is {found.age:,.0f} s old")
     if found.error_bound is not None and found.threshold is not None and not found.done:
         print(would_stop_at(found.error_bound))
     for label, arms in enumerate(found.clusters):
@@ -107,21 +125,61 @@ def export(
         print(f"{file} is written")
 
 
-def doctor(name: Name, storage: StorageUrl = None, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Replay the log and compare it with what is stored, bit for bit. The exit code is 1 if anything differs.
+def doctor(
+    name: Name,
+    repair: Repair = False,
+    storage: StorageUrl = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Replay the log and compare it with what is stored, bit for bit.
+
+    The exit code is 1 if anything differs, and 0 if all of it was repaired.
 
     Examples:
 
     - linkarms campaign doctor coffee
+
+    - linkarms campaign doctor coffee --repair
     """
-    with opened(name, storage) as run, watch("doctor", quiet) as progress:
-        found = run.doctor(progress=progress.update)
+    from linkarms.campaign import Campaign, open_storage
+
+    # not `opened`: what is damaged is to be examined
+    with (
+        Campaign(name, open_storage(**place(storage))) as run,
+        watch("doctor", quiet) as progress,
+    ):
+        found = run.doctor(repair=repair, progress=progress.update)
     if as_json:
         print_json(found.to_dict())
+    elif found.repaired:
+        print(
+            f"{name} is repaired from its {found.entries} log entries; what differed first: {found.difference}"
+        )
     elif found.ok:
         print(
             f"{name} is sound: {found.entries} log entries, {found.samples} samples, {found.tickets} tickets"
         )
     else:
-        print(f"{name} is NOT sound: {found.difference}")
+        advice = "; this cannot be repaired from the log: restore a backup" if repair else ""
+        print(f"{name} is NOT sound: {found.difference}{advice}")
     raise typer.Exit(0 if found.ok else 1)
+
+
+def backup(file: Copy, storage: StorageUrl = None, as_json: Json = False, quiet: Quiet = False) -> None:
+    """Copy all campaigns of an SQLite storage to a new file, while others go on working.
+
+    Copying the file itself would leave out what is in the write-ahead log beside it. For PostgreSQL use pg_dump.
+
+    Examples:
+
+    - linkarms campaign backup monday.db --storage runs.db
+    """
+    from linkarms import campaign
+
+    with watch("backup", quiet) as progress:
+        names = campaign.backup(path=file, progress=progress.update, **place(storage))
+    if as_json:
+        print_json({"file": str(file), "campaigns": names})
+    elif not quiet:
+        print(f"{file} is written: {len(names)} campaigns")

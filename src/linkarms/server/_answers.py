@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from starlette.responses import Response
 
-from linkarms.server._current import Answer
+from linkarms.server._current import Computed
 
-__all__ = ["STATE_HEADERS", "json_answer", "sent", "state_answer", "to_json"]
+__all__ = ["STATE_HEADERS", "add_age", "json_answer", "sent", "state_answer", "to_json"]
 
 #: The headers of a state in OpenAPI.
 STATE_HEADERS = {
     "ETag": {"schema": {"type": "string"}, "description": "Changes with the content."},
     "Age": {
         "schema": {"type": "integer"},
-        "description": "Only while a newer state is being computed: seconds since this one was true.",
+        "description": "Only if samples wait to be counted: seconds since all were.",
     },
-    "Linkarms-Version": {"schema": {"type": "integer"}, "description": "Entries of the log now."},
+    "Linkarms-Version": {"schema": {"type": "integer"}, "description": "Entries of the log."},
 }
 
 
@@ -37,14 +38,19 @@ def json_answer(data: Any, status: int = 200) -> Response:
     return sent(to_json(data), status)
 
 
-def state_answer(answer: Answer, body: str, known: str | None) -> Response:
+def state_answer(state: Computed, body: str, known: str | None) -> Response:
     """Return a state, or 304 if the sender has it already."""
-    content, tag = answer.computed.bodies[body], answer.computed.tags[body]
+    content, tag = state.bodies[body], state.tags[body]
     same = known is not None and tag in (part.strip().removeprefix("W/") for part in known.split(","))
     found = Response(status_code=304) if same else sent(content)
     found.headers["ETag"] = tag
     found.headers["Cache-Control"] = "private, no-cache"
-    found.headers["Linkarms-Version"] = str(answer.version)
-    if answer.behind:
-        found.headers["Age"] = str(int(answer.age))
+    found.headers["Linkarms-Version"] = str(state.version)
+    add_age(found, state.age)
     return found
+
+
+def add_age(answer: Response, age: float) -> None:
+    """Say how old what was computed is, if it is not current."""
+    if age > 0.0:
+        answer.headers["Age"] = str(math.ceil(age))

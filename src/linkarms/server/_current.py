@@ -1,4 +1,4 @@
-"""What was last computed of a campaign, and a newer one when it is there."""
+"""What was computed of a campaign, kept until it changes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from linkarms.server._limits import TIMES
-from linkarms.server._problems import Busy
 from linkarms.server._shared import unwatched
 
-__all__ = ["Answer", "Computed", "Current", "Glance"]
+__all__ = ["Computed", "Current", "Glance"]
 
 
 class Glance(NamedTuple):
@@ -47,6 +45,8 @@ class Computed:
         False while a part of it is still to be read from a long log.
     at : float
         When the computation began, in seconds of `time.monotonic`.
+    age : float
+        Seconds since all samples were counted in it; 0 if they are.
     """
 
     version: int
@@ -54,6 +54,7 @@ class Computed:
     bodies: dict[str, bytes]
     whole: bool = True
     at: float = 0.0
+    age: float = 0.0
     tags: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -62,29 +63,6 @@ class Computed:
             for name, body in self.bodies.items()
         }
         object.__setattr__(self, "tags", tags)
-
-
-class Answer(NamedTuple):
-    """What a request gets.
-
-    Attributes
-    ----------
-    computed : Computed
-        The state.
-    behind : bool
-        A newer one is being computed.
-    version : int
-        Entries of the log now.
-    """
-
-    computed: Computed
-    behind: bool
-    version: int
-
-    @property
-    def age(self) -> float:
-        """Seconds since it was true."""
-        return time.monotonic() - self.computed.at
 
 
 class Current:
@@ -96,35 +74,33 @@ class Current:
         A look at the campaign, begun after the call.
     compute : coroutine function
         The state, computed elsewhere than on the event loop.
+    peek : coroutine function
+        The same without computing: tickets are those of now, the rest may be older. It has to be quick.
     """
 
     def __init__(
-        self, glance: Callable[[], Awaitable[Glance]], compute: Callable[[], Awaitable[Computed]]
+        self,
+        glance: Callable[[], Awaitable[Glance]],
+        compute: Callable[[], Awaitable[Computed]],
+        peek: Callable[[], Awaitable[Computed]],
     ) -> None:
-        self._glance, self._compute = glance, compute
+        self._glance, self._compute, self._peek = glance, compute, peek
         self._last: Computed | None = None
         self._task: asyncio.Task[None] | None = None
 
-    async def get(self, wait: float) -> Answer:
-        """Return the state of this moment if it is there within ``wait`` seconds, else the last one.
-
-        Where there is none at all, this waits longer, and then says that it is `Busy`.
-        """
+    async def get(self, wait: float) -> Computed:
+        """Return the state of this moment if it is there within ``wait`` seconds, else what is known without computing."""
         began = time.monotonic()
         seen = await self._glance()
         while True:
             last = self._last
             if last is not None and _is_current(last, seen, began):
-                return Answer(last, False, last.version)
-            patience = wait if last is not None else max(wait, TIMES.first)
+                return last
             task = self._start()
-            await asyncio.wait([task], timeout=max(began + patience - time.monotonic(), 0.0))
-            if task.done():
-                task.result()  # what went wrong is told to all who wait
-            elif last is not None:
-                return Answer(last, True, seen.version)
-            else:
-                raise Busy("the state of the campaign is still being computed; try again in a while")
+            await asyncio.wait([task], timeout=max(began + wait - time.monotonic(), 0.0))
+            if not task.done():
+                return await self._peek()
+            task.result()  # what went wrong is told to all who wait
 
     def _start(self) -> asyncio.Task[None]:
         if self._task is None:

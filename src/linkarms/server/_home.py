@@ -6,7 +6,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import partial
+from contextlib import suppress
 from typing import TypeVar
 
 from linkarms.campaign import Campaign, Overview, Trace, open_storage
@@ -15,16 +15,18 @@ from linkarms.errors import NotFound
 from linkarms.server._answers import to_json
 from linkarms.server._current import Computed, Current, Glance
 from linkarms.server._shared import Shared
-from linkarms.server._view import progress_of, view_of
+from linkarms.server._view import PATIENCE, progress_of, view_of
 from linkarms.server._workers import Workers
 
 __all__ = ["Home"]
 
 T = TypeVar("T")
-#: Campaigns that are kept in memory.
-_KEPT = 256
+#: Campaigns that are kept in memory, with all that was computed of them; and those of which only the answers are.
+_KEPT, _ANSWERS = 64, 1_024
 #: Microseconds after which leases are looked at again, where there are too many tickets to know the next one that ends.
 _SOON = 5_000_000
+#: Samples that the page lists.
+_RECENT = 20
 
 
 class Home:
@@ -44,6 +46,7 @@ class Home:
         self.storage, self.workers = open_storage(storage), workers
         self._lock = threading.Lock()
         self._changed: OrderedDict[str, Campaign] = OrderedDict()
+        self._read: OrderedDict[str, tuple[Campaign, Trace]] = OrderedDict()
         self._watched: OrderedDict[str, _Watched] = OrderedDict()
         self.alive = Shared(lambda: workers.run("health", self.names))
 
@@ -66,48 +69,51 @@ class Home:
         """The campaign as an object of its own, for what takes long (retract, export, doctor): others do not wait for it."""
         return Campaign.open(name, storage=self.storage)
 
-    def watched(self, name: str) -> _Watched:
-        """What is computed of a campaign for those who read it; on the event loop."""
-        return self._keep(self._watched, name, partial(_Watched, self, name))
+    def read(self, name: str) -> tuple[Campaign, Trace]:
+        """The campaign that all readers share, so that those who ask need not wait for evidence; and its trace."""
+        return self._keep(self._read, name, lambda: (Campaign(name, self.storage), Trace(name, self.storage)))
 
-    def glance(self, name: str, known: int = 0) -> Glance:
-        """A short look at a campaign; at version ``known`` its snapshot is not loaded."""
-        with self.storage.read(name, known) as reader:
+    def watched(self, name: str) -> _Watched:
+        """What readers of a campaign get; on the event loop."""
+        return self._keep(self._watched, name, lambda: _Watched(self, name), _ANSWERS)
+
+    def glance(self, name: str) -> Glance:
+        """A short look at a campaign."""
+        with self.storage.read(name, known=True) as reader:
             return Glance(reader.head.version, reader.now)
 
-    def versions(self, names: list[str], known: dict[str, int]) -> dict[str, int]:
+    def versions(self, names: list[str]) -> dict[str, int]:
         """Entries in the logs of these campaigns, those that exist."""
         found = {}
         for name in names:
-            try:
-                found[name] = self.glance(name, known.get(name, 0)).version
-            except NotFound:
-                continue
+            with suppress(NotFound):
+                found[name] = self.glance(name).version
         return found
 
     def forget(self, name: str) -> None:
         """Keep nothing of a campaign that does not exist."""
         with self._lock:
             self._watched.pop(name, None)
+            self._read.pop(name, None)
 
     def close(self) -> None:
         """Let go of the database."""
         self.workers.close()
         self.storage.close()
 
-    def _keep(self, kept: OrderedDict[str, T], name: str, make: Callable[[], T]) -> T:
+    def _keep(self, kept: OrderedDict[str, T], name: str, make: Callable[[], T], most: int = _KEPT) -> T:
         """The one that is kept under this name, or a new one; the one that was used longest ago is dropped."""
         with self._lock:
             if name not in kept:
                 kept[name] = make()
             kept.move_to_end(name)
-            while len(kept) > _KEPT:
+            while len(kept) > most:
                 kept.popitem(last=False)
             return kept[name]
 
 
 class _Watched:
-    """What readers of one campaign share: one look at a time, one computation at a time, on a campaign object of their own.
+    """What readers of one campaign share: one look at a time, one computation at a time.
 
     Attributes
     ----------
@@ -120,42 +126,50 @@ class _Watched:
     """
 
     def __init__(self, home: Home, name: str) -> None:
-        self._home, self._name = home, name
-        self._campaign, self._trace = Campaign(name, home.storage), Trace(name, home.storage)
-        self._version = 0
+        self._home, self._name, self._replayed = home, name, 0.0
         self.glance = Shared(self._look)
-        self.state = Current(self.glance, lambda: self._compute(self._make_state))
-        self.view = Current(self.glance, lambda: self._compute(self._make_view))
+        self.state = self._current(lambda wait: self._make_state(wait))
+        self.view = self._current(lambda wait: self._make_view(wait))
+
+    def _current(self, make: Callable[[bool], Computed]) -> Current:
+        workers, name = self._home.workers, self._name
+
+        async def compute() -> Computed:
+            return await workers.in_turn("state", name, make, True)
+
+        async def peek() -> Computed:
+            return await workers.run("peek", make, False)
+
+        return Current(self.glance, compute, Shared(peek))
 
     async def _look(self) -> Glance:
         try:
-            found = await self._home.workers.run("look", self._home.glance, self._name, self._version)
+            return await self._home.workers.run("look", self._home.glance, self._name)
         except NotFound:
             self._home.forget(self._name)
             raise
-        self._version = found.version
-        return found
 
-    async def _compute(self, make: Callable[[], Computed]) -> Computed:
-        return await self._home.workers.in_turn("state", self._name, make)
-
-    def _make_state(self) -> Computed:
-        at = time.monotonic()
-        seen = self._campaign.overview(recent=0)
-        status, result = seen.status.to_dict(), seen.result.to_dict()
+    def _make_state(self, wait: bool) -> Computed:
+        at, (campaign, _) = time.monotonic(), self._home.read(self._name)
+        seen = campaign.overview(0, wait=wait)
+        status = seen.status.to_dict()
         bodies = {
             "status": to_json(status),
             "listed": to_json(status | {"progress": progress_of(seen.status)}),
-            "result": to_json(result),
+            "result": to_json(seen.result.to_dict()),
         }
-        return Computed(seen.status.version, self._until(seen), bodies, at=at)
+        return self._computed(seen, bodies, at)
 
-    def _make_view(self) -> Computed:
-        at = time.monotonic()
-        seen = self._campaign.overview()
-        view = view_of(seen, self._trace)
-        whole = view["evidence"]["replayed"] >= 1.0
-        return Computed(seen.status.version, self._until(seen), {"view": to_json(view)}, whole, at)
+    def _make_view(self, wait: bool) -> Computed:
+        at, (campaign, trace) = time.monotonic(), self._home.read(self._name)
+        seen = campaign.overview(_RECENT, wait=wait)
+        if wait:
+            self._replayed = trace.catch_up(PATIENCE)
+        view = view_of(seen, self._replayed, trace.looks)
+        return self._computed(seen, {"view": to_json(view)}, at, self._replayed >= 1.0)
+
+    def _computed(self, seen: Overview, bodies: dict[str, bytes], at: float, whole: bool = True) -> Computed:
+        return Computed(seen.status.version, self._until(seen), bodies, whole, at, seen.status.age)
 
     def _until(self, seen: Overview) -> int | None:
         """When the first open lease ends."""
@@ -163,4 +177,4 @@ class _Watched:
             return None
         if seen.open_tickets:
             return int(seen.open_tickets[0].expires_at.timestamp() * 1e6)
-        return self._home.glance(self._name, seen.status.version).now + _SOON
+        return self._home.glance(self._name).now + _SOON

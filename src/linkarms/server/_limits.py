@@ -70,9 +70,7 @@ class Times(NamedTuple):
     unread : float
         For an answer that the client does not take, besides the time that it takes at `rate`.
     wait : float
-        Until the last computed state is sent while a newer one is being computed.
-    first : float
-        Until a campaign whose state was never computed in this process is called busy.
+        Until a state is sent in which not all samples are counted, unless the client says otherwise.
     health : float
         Until a storage that does not answer is called unavailable.
     grace : float
@@ -85,7 +83,6 @@ class Times(NamedTuple):
     idle: float = 75.0
     unread: float = 30.0
     wait: float = 1.0
-    first: float = 100.0
     health: float = 5.0
     grace: float = 20.0
 

@@ -108,7 +108,7 @@ class Live:
         self._news = asyncio.Event()
 
     def _look(self, everything: bool, wanted: list[str]) -> dict[str, int]:
-        return self._home.versions(self._home.names() if everything else wanted, self._versions)
+        return self._home.versions(self._home.names() if everything else wanted)
 
 
 class _Stream(StreamingResponse):

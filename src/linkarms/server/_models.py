@@ -255,6 +255,10 @@ class Status(BaseModel):
     clusters: list[list[str]]
     conditional: bool
     promise: str
+    computed_version: int
+    counted_until: datetime | None
+    age: float
+    waiting: int
 
 
 class Listed(Status):
@@ -295,3 +299,4 @@ class Checkup(BaseModel):
     samples: int
     tickets: int
     difference: str | None
+    repaired: bool

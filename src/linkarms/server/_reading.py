@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from linkarms.campaign import Campaign
 from linkarms.server import _models as models
-from linkarms.server._answers import STATE_HEADERS, json_answer, sent, state_answer
+from linkarms.server._answers import STATE_HEADERS, add_age, json_answer, sent, state_answer
 from linkarms.server._home import Home
 from linkarms.server._limits import TIMES
 from linkarms.server._live import Live
@@ -24,7 +24,7 @@ Wait = Annotated[
     Query(
         ge=0,
         le=600,
-        description="Seconds to wait while a newer state is being computed; then the last one is sent, with its `Age`.",
+        description="Seconds to wait until all samples are counted; then what was counted last is sent, with its `Age`.",
     ),
 ]
 Known = Annotated[str | None, Header(alias="If-None-Match", description="The ETag of what the sender has.")]
@@ -69,9 +69,8 @@ def reading_routes(home: Home, live: Live) -> APIRouter:
         """All campaigns, with how far they are."""
         names = await run("look", home.names)
         found = await asyncio.gather(*(home.watched(name).state.get(wait) for name in names))
-        answer = sent(b'{"campaigns":[%s]}' % b",".join(each.computed.bodies["listed"] for each in found))
-        if any(each.behind for each in found):
-            answer.headers["Age"] = str(int(max(each.age for each in found if each.behind)))
+        answer = sent(b'{"campaigns":[%s]}' % b",".join(state.bodies["listed"] for state in found))
+        add_age(answer, max((state.age for state in found), default=0.0))
         return answer
 
     @routes.get("/campaigns/{name}", response_model=models.Status, responses=_STATE, tags=["campaigns"])

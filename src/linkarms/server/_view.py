@@ -14,14 +14,14 @@ from linkarms.regions import confidence_radii
 from linkarms.result import Result, would_stop_at
 from linkarms.server._forecast import forecast
 
-__all__ = ["campaign_view", "progress_of", "view_of"]
+__all__ = ["PATIENCE", "campaign_view", "progress_of", "view_of"]
 
 #: Points of a curve that the page draws: more would not be seen.
 _POINTS = 400
 #: Directions in which the outline of a region is found; fewer where there are many arms.
 _OUTLINE = 24
 #: Seconds that one look may spend on replaying a long log.
-_PATIENCE = 0.5
+PATIENCE = 0.5
 
 
 def progress_of(status: Status) -> float:
@@ -34,14 +34,12 @@ def progress_of(status: Status) -> float:
 
 
 def campaign_view(campaign: Campaign, trace: Trace) -> dict[str, Any]:
-    """Everything that the page shows of one campaign."""
-    return view_of(campaign.overview(), trace)
+    """Return everything that the page shows of one campaign; the trace is brought up to date, as far as it gets in half a second."""
+    return view_of(campaign.overview(), trace.catch_up(PATIENCE), trace.looks)
 
 
-def view_of(seen: Overview, trace: Trace) -> dict[str, Any]:
-    """The same of an overview; ``trace`` is brought up to date, as far as it gets in half a second."""
-    replayed = trace.catch_up(_PATIENCE)
-    looks = trace.looks
+def view_of(seen: Overview, replayed: float, looks: list[Look]) -> dict[str, Any]:
+    """Return the same of an overview and of looks of a trace, which has replayed this part of the log."""
     status, result = seen.status, seen.result
     return {
         "status": status.to_dict(),

@@ -15,14 +15,16 @@ __all__ = ["Kind", "Workers"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
-#: What a thread is for: changes of campaigns; asks, which compute; states for readers; short looks at the storage; whether the storage
-#: answers at all; work that takes as long as a replay of the log; and parsing.
-Kind = Literal["change", "ask", "state", "look", "health", "long", "parse"]
-#: Threads of each kind. Those that use the storage are 15: as many connections as SQLAlchemy keeps.
+#: What a thread is for: changes of campaigns; asks, which compute; states for readers; the same without computing; short looks at the
+#: storage; whether the storage answers at all; work that takes as long as a replay of the log; and parsing.
+Kind = Literal["change", "ask", "state", "peek", "look", "health", "long", "parse"]
+#: Threads of each kind. Those that hold a connection for as long as they work are fewer than the 15 that SQLAlchemy keeps: asks and states
+#: compute without one.
 _THREADS: dict[Kind, int] = {
     "change": 5,
-    "ask": 3,
+    "ask": 4,
     "state": 2,
+    "peek": 2,
     "look": 2,
     "health": 1,
     "long": 2,

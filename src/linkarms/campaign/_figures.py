@@ -1,0 +1,105 @@
+"""What was computed for reports: the result of the clusterer after a certain log entry."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms._version import __version__
+from linkarms.campaign._account import REPAIR
+from linkarms.campaign._run import Run
+from linkarms.campaign._storage import FIGURES, Computed
+from linkarms.errors import StorageError
+from linkarms.result import Result
+
+__all__ = ["Figures"]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The result at some version of the log.
+
+    Attributes
+    ----------
+    version, retractions : int
+        It rests on the samples of the log entries up to ``version``, without so many that were retracted.
+    at : int
+        The time of the last of them, in microseconds since 1970 (UTC); 0 before the first.
+    told, late : int
+        Samples in those entries; those of them that came after the end.
+    done : bool
+        Nothing more to ask.
+    result : Result
+        The clusters, the evidence and the rest.
+    means, moments : ndarray
+        As `BanditClusterer.means` and `BanditClusterer.moments`.
+    """
+
+    version: int
+    retractions: int
+    at: int
+    told: int
+    late: int
+    done: bool
+    result: Result
+    means: NDArray[np.float64]
+    moments: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, run: Run) -> Figures:
+        """Compute the figures of a run. This may take long: the evidence is computed here."""
+        clusterer = run.clusterer
+        return cls(
+            run.version,
+            run.retractions,
+            run.at,
+            run.told,
+            run.late,
+            clusterer.done,
+            clusterer.result(),
+            clusterer.means,
+            clusterer.moments,
+        )
+
+    def newer_than(self, other: Figures | None) -> bool:
+        """Whether these rest on more of the log."""
+        return other is None or (self.retractions, self.version) > (other.retractions, other.version)
+
+    def computed(self) -> Computed:
+        """Return the figures as they are stored; floating-point numbers survive bit for bit."""
+        data = {
+            "linkarms": __version__,
+            "told": self.told,
+            "late": self.late,
+            "done": self.done,
+            "result": self.result.to_dict(),
+            "means": self.means.tolist(),
+        }
+        data["moments"] = self.moments.tolist() if self.moments.any() else list(self.moments.shape)
+        body = json.dumps(data, separators=(",", ":"))  # an estimate may be infinite
+        return Computed(FIGURES, self.retractions, self.version, self.at, body)
+
+    @classmethod
+    def read(cls, stored: Computed) -> Figures:
+        """Read what `computed` wrote."""
+        try:
+            data = json.loads(stored.body)
+            moments = data["moments"]
+            return cls(
+                stored.version,
+                stored.retractions,
+                stored.at,
+                int(data["told"]),
+                int(data["late"]),
+                bool(data["done"]),
+                Result.from_dict(data["result"]),
+                np.array(data["means"], dtype=np.float64),
+                np.array(moments, dtype=np.float64) if isinstance(moments[0], list) else np.zeros(moments),
+            )
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+            raise StorageError(
+                f"the stored figures of the campaign are damaged ({error}); {REPAIR}"
+            ) from error
