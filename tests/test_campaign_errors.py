@@ -31,7 +31,7 @@ BAD = {
     "nan": (lambda c: c.tell(2, float("nan")), InvalidSample, "is not finite"),
     "infinite": (lambda c: c.add("a", float("inf")), InvalidSample, "is not finite"),
     "two numbers": (lambda c: c.tell(2, [1.0, 2.0]), InvalidSample, r"shape \(2,\)"),
-    "no number": (lambda c: c.tell(2, "much"), InvalidSample, "is no number"),
+    "no number": (lambda c: c.tell(2, "much"), InvalidSample, "is not a number"),
     "nothing": (lambda c: c.tell(2, None), InvalidSample, "the sample"),
     "outside the support": (
         lambda c: c.tell(2, -0.5),

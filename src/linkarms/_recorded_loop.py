@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms._samples import check_samples
+from linkarms._samples import check_samples, is_sample
 from linkarms.engine import Engine
 
 __all__ = ["Recorded", "check_records", "run_recorded"]
@@ -43,7 +43,7 @@ class Recorded(Protocol):
 def check_records(engine: Engine, source: Recorded) -> None:
     """Raise `InvalidSample` for the first record that its arm's family does not take."""
     for m, (name, records) in enumerate(zip(source.names, source.records, strict=True)):
-        if not engine.families.families[m].contains(records).all():
+        if not is_sample(engine.families.families[m], records).all():
             check_samples(engine.families, [m] * len(records), [name] * len(records), list(records))
 
 

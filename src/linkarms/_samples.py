@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms.errors import InvalidSample
-from linkarms.families import ArmFamilies
+from linkarms.families import ArmFamilies, Family
 
-__all__ = ["check_samples", "sufficient_statistics"]
+__all__ = ["as_sample", "check_samples", "is_sample", "sufficient_statistics"]
+
+
+def is_sample(family: Family, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of the finite rows of ``values``, shape (n, d), an arm of this family can have given; shape (n,)."""
+    return np.asarray((np.abs(values) <= family.limit).all(axis=1) & family.contains(values))
+
+
+def as_sample(value: ArrayLike, of: str) -> NDArray[np.float64]:
+    """Return a sample as an array of floats, or raise `InvalidSample` for what is not numbers; ``of`` says in words whose it is."""
+    try:
+        return np.array(value, dtype=np.float64)
+    except OverflowError:
+        raise InvalidSample(f"the sample{of} is too large for a floating-point number; rescale it") from None
+    except (TypeError, ValueError):
+        raise InvalidSample(
+            f"the sample {reprlib.repr(value)}{of} is not a number; give a number, or one per feature"
+        ) from None
 
 
 def check_samples(
@@ -42,26 +60,21 @@ def _all_at_once(
     """The samples if all are good, else None."""
     try:
         array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     if array.shape == (len(arms),) and d == 1:
         array = array[:, None]
     if array.shape != (len(arms), d) or not np.isfinite(array).all():
         return None
     of_arm = np.asarray(arms)
-    good = all(families.families[m].contains(array[of_arm == m]).all() for m in set(arms))
+    good = all(is_sample(families.families[m], array[of_arm == m]).all() for m in set(arms))
     return array if good else None
 
 
 def _check_one(
     families: ArmFamilies, m: int, name: Hashable, value: ArrayLike, d: int
 ) -> NDArray[np.float64]:
-    try:
-        x = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidSample(
-            f"the sample {value!r} of arm {name!r} is no number; give {d} number(s)"
-        ) from None
+    x = as_sample(value, f" of arm {name!r}")
     if x.ndim == 0:
         x = x[None]
     if x.shape != (d,):
@@ -72,6 +85,11 @@ def _check_one(
     if not np.all(np.isfinite(x)):
         raise InvalidSample(f"the sample {shown} of arm {name!r} is not finite; leave such samples out")
     family = families.families[m]
+    if np.any(np.abs(x) > family.limit):
+        raise InvalidSample(
+            f"the sample {shown} of arm {name!r} is too large for the arithmetic of the {family.name} family; "
+            f"give numbers from -{family.limit:g} to {family.limit:g}, in another unit if need be"
+        )
     if not family.contains(x[None])[0]:
         raise InvalidSample(
             f"the sample {shown} of arm {name!r} is outside the support of the {family.name} family; it takes {family.support}"

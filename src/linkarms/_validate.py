@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from linkarms.errors import InvalidInput
 
 __all__ = [
+    "LARGEST",
+    "VARIANCES",
     "check_delta",
     "check_integer",
     "check_n_clusters",
@@ -19,6 +21,12 @@ __all__ = [
     "check_parameters",
     "check_weights",
 ]
+
+#: The largest absolute value of a sample or a parameter: the square of a difference, times a number of samples, divided by a variance,
+#: stays far below the largest floating-point number, about 1.8e308.
+LARGEST = 1e50
+#: The smallest and the largest variance, so that this is so.
+VARIANCES = (1e-100, 1e104)
 
 
 def check_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
@@ -73,6 +81,12 @@ def check_parameters(parameters: Any) -> NDArray[np.float64]:
     if bad.size:
         m, i = bad[0]
         raise InvalidInput(f"parameters[{m}, {i}]={array[m, i]} is not finite; give finite numbers")
+    large = np.argwhere(np.abs(array) > LARGEST)
+    if large.size:
+        m, i = large[0]
+        raise InvalidInput(
+            f"parameters[{m}, {i}]={array[m, i]} is too large; give numbers from -{LARGEST:g} to {LARGEST:g}"
+        )
     return array
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkarms import errors
+from linkarms._samples import as_sample
 from linkarms.campaign._records import Checkup, Event, Receipt, Status, Ticket
 from linkarms.errors import InvalidInput, LinkarmsError, ServiceError
 from linkarms.result import Result
@@ -281,8 +282,7 @@ def _new_key() -> str:
 
 
 def _value(value: ArrayLike) -> Any:
-    array = np.asarray(value, dtype=np.float64)
-    return array.tolist()
+    return as_sample(value, "").tolist()
 
 
 def _builtin(value: Any) -> Any:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms._validate import LARGEST
 from linkarms.arms._base import ArmSource, arm_streams, unique_names
-from linkarms.errors import ArmExhausted, InvalidInput, UnknownArm
+from linkarms.errors import ArmExhausted, InvalidInput, InvalidSample, UnknownArm
 
 __all__ = ["RecordedArms", "as_numbers"]
 
@@ -30,7 +31,7 @@ def as_numbers(values: Any) -> NDArray[np.float64] | None:
         return None
     try:
         floats = array.astype(np.float64)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return None
     filled: NDArray[np.float64] = np.ma.filled(floats, np.nan)
     return filled
@@ -153,6 +154,12 @@ def _check_records(name: Hashable, values: Any) -> NDArray[np.float64]:
         raise InvalidInput(
             f"arm {name!r}: {int(bad.sum())} of {len(array)} samples are missing or not finite, the first in "
             f"row {int(bad.argmax())} (counted from 0); remove them or fill them in"
+        )
+    large = (np.abs(array) > LARGEST).any(axis=1)
+    if large.any():
+        raise InvalidSample(
+            f"arm {name!r}: the sample {array[large.argmax()].tolist()} in row {int(large.argmax())} (counted from 0) is too large "
+            f"for the arithmetic; give numbers from -{LARGEST:g} to {LARGEST:g}, in another unit if need be"
         )
     return np.ascontiguousarray(array)
 

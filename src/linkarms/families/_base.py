@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms import _core
-from linkarms._validate import check_integer, check_number
+from linkarms._validate import LARGEST, check_integer, check_number
 from linkarms.errors import InvalidInput
 from linkarms.families._callbacks import native_function
 
@@ -33,12 +33,15 @@ class Family(ABC):
         The smallest and the largest value of a parameter.
     open_domain : bool
         The ends of the domain are no parameters themselves.
+    limit : float
+        The largest absolute value of a sample: up to here nothing that is computed from samples overflows.
     """
 
     name: ClassVar[str]
     support: ClassVar[str] = "any finite number"
     domain: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
     open_domain: ClassVar[bool] = False
+    limit: ClassVar[float] = LARGEST
 
     @property
     def n_features(self) -> int | None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms import _core
+from linkarms._validate import VARIANCES
 from linkarms.errors import InvalidInput
 from linkarms.families._base import Array, Family
 
@@ -109,6 +110,7 @@ def _check_covariance(covariance: ArrayLike) -> Array:
     if c.ndim < 2:
         if np.any(c <= 0.0):
             raise InvalidInput(f"covariance has the variance {float(c.min()):g}; variances must be positive")
+        _check_size(c)
         return c
     if not np.allclose(c, np.swapaxes(c, -1, -2), rtol=1e-10, atol=0.0):
         raise InvalidInput("covariance is not symmetric; give a symmetric matrix")
@@ -116,7 +118,15 @@ def _check_covariance(covariance: ArrayLike) -> Array:
     smallest = float(np.linalg.eigvalsh(c).min())
     if smallest <= 0.0:
         raise InvalidInput(f"covariance has the eigenvalue {smallest:g}; it must be positive definite")
+    _check_size(np.asarray(np.linalg.eigvalsh(c), dtype=np.float64))
     return c
+
+
+def _check_size(variances: Array) -> None:
+    low, high = VARIANCES
+    bad = variances[(variances < low) | (variances > high)]
+    if bad.size:
+        raise InvalidInput(f"covariance has the variance {bad[0]:g}; give variances from {low:g} to {high:g}")
 
 
 class Bounded(Gaussian):

@@ -46,6 +46,7 @@ class UnknownVariance(Family):
     """
 
     name = "gaussian-unknown"
+    limit = 1e30  # the evidence has products of squares of samples
 
     def __init__(self, shared: bool = False, draw_variance: float = 1.0) -> None:
         if not isinstance(shared, bool):
