@@ -319,3 +319,15 @@ def test_info_needs_no_matplotlib_and_drawing_no_pyplot():
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["False", "False"]
+
+
+def test_figures_are_those_of_pyplot_where_it_is_in_use_and_reports_leave_none_open(tmp_path):
+    code = (
+        "import sys, matplotlib; matplotlib.use('agg'); import matplotlib.pyplot as plt, linkarms.plots as p;"
+        "from linkarms.paper import reproduce; p.write_report(reproduce('figure1'), sys.argv[1]); print(len(plt.get_fignums()));"
+        "ax = p.plot_evidence(p.History((1, 2), (0.0, 1.0), (2.0, 2.0))); print(plt.gcf() is ax.figure)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split() == ["0", "True"]

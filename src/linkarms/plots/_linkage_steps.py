@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from linkarms.errors import require
-from linkarms.plots._style import INK, STYLE, cluster_color, tidy
+from linkarms.plots._style import INK, STYLE, cluster_color, new_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,12 +63,11 @@ def plot_linkage_steps(content: LinkageSteps) -> Figure:
     """
     require("matplotlib", "plots")
     import matplotlib
-    from matplotlib.figure import Figure
 
     info = linkage_steps_info(content)
     with matplotlib.rc_context(STYLE):
         n = len(info.clusters)
-        figure = Figure(figsize=(2.9 * n, 3.2), dpi=144, layout="constrained")
+        figure = new_figure(2.9 * n, 3.2)
         for i, (ax, clusters) in enumerate(
             zip(figure.subplots(1, n, squeeze=False)[0], info.clusters, strict=True)
         ):

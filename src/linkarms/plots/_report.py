@@ -16,7 +16,7 @@ from linkarms.plots._linkage_steps import plot_linkage_steps
 from linkarms.plots._markdown import markdown_page
 from linkarms.plots._run_times import plot_run_times
 from linkarms.plots._stopping_times import plot_slopes, plot_stopping_times
-from linkarms.plots._style import STYLE
+from linkarms.plots._style import STYLE, close
 
 if TYPE_CHECKING:
     from linkarms.paper.reproduction import Piece, Reproduction
@@ -119,4 +119,5 @@ def _draw(piece: Piece) -> dict[str, bytes]:
                 buffer = io.BytesIO()
                 figure.savefig(buffer, format=kind, metadata=bare, dpi=_DPI)
                 files[f"{suffix}.{kind}"] = buffer.getvalue()
+            close(figure)
     return files

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, Literal
 
 from linkarms.errors import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = [
     "ACCENT",
@@ -15,14 +17,17 @@ __all__ = [
     "INK",
     "MUTED",
     "STYLE",
+    "close",
     "cluster_color",
     "cluster_marker",
     "key",
     "label_rows",
     "new_axes",
+    "new_figure",
     "row_font",
     "shorten",
     "tidy",
+    "uses_pyplot",
 ]
 
 # : Told apart by people with any of the common colour deficiencies; after Okabe and Ito, without the yellow
@@ -72,10 +77,36 @@ def new_axes(ax: Axes | None, rows: int = 0) -> Axes:
     require("matplotlib", "plots")
     if ax is not None:
         return ax
+    return new_figure(6.4, min(max(4.2, 0.16 * rows + 1.0), 40.0)).add_subplot()
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return a figure of this size in inches.
+
+    In a notebook, and wherever pyplot is in use, it is one of pyplot's: a notebook shows it below the cell, and ``plt.show()`` in a window.
+    Elsewhere it is a figure of its own, which needs no display and is freed when nobody holds it.
+    """
+    settings: Any = {"figsize": (width, height), "dpi": 144, "layout": "constrained", "facecolor": "white"}
+    if uses_pyplot():
+        import matplotlib.pyplot as plt
+
+        return plt.figure(**settings)
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.4, min(max(4.2, 0.16 * rows + 1.0), 40.0)), dpi=144, layout="constrained")
-    return figure.add_subplot()
+    return Figure(**settings)
+
+
+def uses_pyplot() -> bool:
+    """Whether pyplot is loaded, or this is a notebook, which shows only the figures of pyplot."""
+    return "matplotlib.pyplot" in sys.modules or "ipykernel" in sys.modules
+
+
+def close(figure: Any) -> None:
+    """Forget a figure that has been written to a file."""
+    if "matplotlib.pyplot" in sys.modules:
+        import matplotlib.pyplot as plt
+
+        plt.close(figure)
 
 
 def tidy(ax: Axes, title: str, grid: Literal["x", "y", "both"] | None = None) -> None:

@@ -12,7 +12,7 @@ from linkarms.plots._dendrogram import plot_dendrogram
 from linkarms.plots._evidence import History, plot_evidence
 from linkarms.plots._labels import settle_labels
 from linkarms.plots._pulls import plot_pulls
-from linkarms.plots._style import MUTED, STYLE
+from linkarms.plots._style import MUTED, STYLE, new_figure
 from linkarms.result import Result
 
 if TYPE_CHECKING:
@@ -42,13 +42,12 @@ def summary(
     """
     require("matplotlib", "plots")
     import matplotlib
-    from matplotlib.figure import Figure
 
     if history is None:
         history = History((result.samples,), (result.evidence,), (result.threshold,), (result.error_bound,))
     with matplotlib.rc_context(STYLE):
         height = 8.0 + 0.2 * max(0, len(result.arms) - 24) if len(result.arms) <= 60 else 8.0
-        figure = Figure(figsize=(11.0, height), dpi=144, layout="constrained", facecolor="white")
+        figure = new_figure(11.0, height)
         engine: Any = figure.get_layout_engine()
         engine.set(
             rect=(0.01, 0.01, 0.98, 0.99 - 0.85 / height), w_pad=0.12, h_pad=0.1, wspace=0.04, hspace=0.06
