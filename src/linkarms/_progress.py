@@ -1,9 +1,10 @@
-"""Progress on stderr: a bar on a terminal (rich, if it is installed), a line now and then elsewhere."""
+"""Progress: a bar in a notebook, a bar on a terminal (rich, if it is installed), a line on stderr now and then elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import time
+from html import escape
 from types import TracebackType
 from typing import Any
 
@@ -27,11 +28,18 @@ class Progress:
         self.title, self.enabled, self.every = title, enabled, every
         self._bar: Any = None
         self._task: Any = None
+        #: The output of a notebook's cell that shows the bar.
+        self._cell: Any = None
         self._last = 0.0
 
     def __enter__(self) -> Progress:
         self._last = time.monotonic()
-        if self.enabled and sys.stderr.isatty():
+        if self.enabled and "ipykernel" in sys.modules:
+            from IPython import display
+
+            show: Any = display.display
+            self._cell = show({"text/plain": self.title}, raw=True, display_id=True)
+        elif self.enabled and sys.stderr.isatty():
             try:
                 from rich.console import Console
                 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
@@ -52,10 +60,13 @@ class Progress:
     def update(self, fraction: float, text: str) -> None:
         """Show that ``fraction`` of the work is done; cheap to call often."""
         now = time.monotonic()
-        if not self.enabled or now - self._last < (0.1 if self._bar is not None else self.every):
+        live = self._bar is not None or self._cell is not None
+        if not self.enabled or now - self._last < (0.1 if live else self.every):
             return
         self._last = now
-        if self._bar is not None:
+        if self._cell is not None:
+            self._show(min(max(fraction, 0.0), 1.0), text)
+        elif self._bar is not None:
             self._bar.update(self._task, completed=min(max(fraction, 0.0), 1.0), text=text)
         else:
             self.say(text)
@@ -64,10 +75,18 @@ class Progress:
         """Print a line, whenever the last one was; on a terminal it stays when the bar goes."""
         if not self.enabled:
             return
-        if self._bar is not None:
+        if self._cell is not None:
+            self._show(1.0, text)
+        elif self._bar is not None:
             self._bar.console.print(f"{self.title}: {text}", highlight=False, markup=False)
         else:
             print(f"{self.title}: {text}", file=sys.stderr, flush=True)
+
+    def _show(self, fraction: float, text: str) -> None:
+        """Draw the bar of a notebook again."""
+        words = escape(f"{self.title}: {text}")
+        html = f'<progress max="1" value="{fraction:.3f}" aria-label="{words}"></progress> {words}'
+        self._cell.update({"text/plain": f"{self.title}: {text}", "text/html": html}, raw=True)
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None

@@ -407,6 +407,11 @@ class BanditClusterer:
             self.late = [(name, list(value)) for name, value in data["late"]]
         return self
 
+    def _repr_html_(self) -> str:
+        from linkarms.notebook import clusterer_html
+
+        return clusterer_html(self)
+
     def __repr__(self) -> str:
         return (
             f"BanditClusterer({len(self.arms)} arms, {self.n_clusters} clusters, delta={self.delta:g}, "

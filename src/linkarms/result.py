@@ -168,6 +168,11 @@ class Result:
             columns[f"parameter_{i}"] = self.parameters[:, i].tolist()
         return make_frame(columns)
 
+    def _repr_html_(self) -> str:
+        from linkarms.notebook import result_html
+
+        return result_html(self)
+
     def __str__(self) -> str:
         head = f"{len(self.clusters)} clusters, {self.samples} samples: {self.reason}"
         return "\n".join([head, *(f"  {k}: {', '.join(map(str, c))}" for k, c in enumerate(self.clusters))])

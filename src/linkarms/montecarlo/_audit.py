@@ -108,6 +108,11 @@ class Audit:
             "rows": [asdict(row) for row in self.rows],
         }
 
+    def _repr_html_(self) -> str:
+        from linkarms.notebook import audit_html
+
+        return audit_html(self)
+
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Headings and cells in words."""
         head = ["delta", "errors", "error rate", "95% interval", "unstopped"]

@@ -77,6 +77,11 @@ class Simulation(Mapping[str, RuleResult]):
     def __len__(self) -> int:
         return len(self._rules)
 
+    def _repr_html_(self) -> str:
+        from linkarms.notebook import simulation_html
+
+        return simulation_html(self)
+
     def summary(self) -> Summary:
         """Mean stopping time with a 95% t interval over the trials that stopped, errors with an exact interval, unstopped apart."""
         from scipy import stats

@@ -124,6 +124,11 @@ class Plan:
         rows = [asdict(row) for row in self.rows]
         return make_frame({name: [row[name] for row in rows] for name in PlanRow.__dataclass_fields__})
 
+    def _repr_html_(self) -> str:
+        from linkarms.notebook import plan_html
+
+        return plan_html(self)
+
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Headings and cells in words."""
 

@@ -1,0 +1,111 @@
+"""Results and runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkarms.notebook._dendrogram import dendrogram_svg
+from linkarms.notebook._markup import badge, card, meter, paragraph, table
+from linkarms.result import Result
+
+if TYPE_CHECKING:
+    from linkarms.clusterer import BanditClusterer
+
+__all__ = ["clusterer_html", "result_html"]
+
+#: More arms than these are named in the table of clusters only as a number.
+_MOST_NAMES = 12
+
+
+def result_html(result: Result) -> str:
+    """Return a result as HTML: the clusters, whether there is a promise, the dendrogram, and what to do next.
+
+    Parameters
+    ----------
+    result : Result
+        The result of a run, finished or not.
+
+    Returns
+    -------
+    str
+        One ``<div>``.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> html = result_html(la.cluster(la.problems.synthetic1()))
+    >>> html.startswith("<div"), "wrong with probability at most 0.05" in html
+    (True, True)
+    """
+    count = len(result.clusters)
+    title = (
+        f"{count} cluster{'s' if count != 1 else ''} of {len(result.arms)} arms, {result.samples:,} samples"
+    )
+    return card(title, [badge(result.stopped, _sentence(result.reason)), *_body(result)])
+
+
+def clusterer_html(run: BanditClusterer) -> str:
+    """Return a run as HTML: its settings, how far it is, and its result so far.
+
+    Parameters
+    ----------
+    run : BanditClusterer
+        The run.
+
+    Returns
+    -------
+    str
+        One ``<div>``.
+    """
+    result = run.result()
+    pending = sum(run.pending.values())
+    state = "done" if run.done else "running"
+    title = f"BanditClusterer: {len(run.arms)} arms, delta={run.delta:g}, {run.n_samples:,} samples, {state}"
+    parts = [badge(result.stopped, _sentence(result.reason))]
+    if not run.done:
+        share = result.evidence / result.threshold if result.threshold > 0 else 0.0
+        parts.append(meter(share, f"evidence {result.evidence:.1f} of {result.threshold:.1f}"))
+        waiting = f" {pending} pending." if pending else ""
+        parts.append(
+            paragraph(f"Next: run.ask() names the next arm, run.tell(arm, value) takes the sample.{waiting}")
+        )
+    return card(title, [*parts, *_body(result)])
+
+
+def _body(result: Result) -> list[str]:
+    """Clusters, dendrogram, the least certain pair, the error bound and a hint."""
+    parts = []
+    if result.clusters:
+        parts.append(table(("cluster", "arms", "samples", "estimates"), _cluster_rows(result)))
+        parts.append(dendrogram_svg(result))
+    if result.witness is not None and not result.stopped:
+        parts.append(paragraph(f"Least certain: {result.witness}."))
+    if not result.stopped and result.error_bound is not None and result.error_bound < 1.0:
+        parts.append(paragraph(f"It would have stopped at delta = {result.error_bound:.2g}."))
+    return parts
+
+
+def _cluster_rows(result: Result) -> list[tuple[str, str, str, str]]:
+    rows = []
+    for k, names in enumerate(result.clusters):
+        mine = result.labels == k
+        shown = ", ".join(map(str, names[:_MOST_NAMES])) + (", …" if len(names) > _MOST_NAMES else "")
+        rows.append((str(k), shown, f"{int(result.pulls[mine].sum()):,}", _range(result.parameters[mine])))
+    return rows
+
+
+def _range(estimates: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
+    """The smallest and the largest estimate; the mean for vectors."""
+    known = np.ma.compressed(estimates)
+    if len(known) == 0:
+        return ""
+    if estimates.shape[1] > 1:
+        return "mean (" + ", ".join(f"{x:.4g}" for x in np.ma.mean(estimates, axis=0)) + ")"
+    low, high = known.min(), known.max()
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
