@@ -14,6 +14,7 @@ PROOFS = (
     "anytime",
     "audits",
     "supermartingales",
+    "model_checks",
     "campaign_crashes",
     "service_crashes",
     "service_fuzz",

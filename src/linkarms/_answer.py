@@ -7,14 +7,24 @@ from collections.abc import Hashable
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms.checks import ModelFit, Told
 from linkarms.engine import Engine
+from linkarms.families._unknown import moments_to_rows
+from linkarms.regions import Intervals
 from linkarms.result import Result, Witness, would_stop_at
 
 __all__ = ["make_result"]
 
 
 def make_result(
-    engine: Engine, arms: tuple[Hashable, ...], delta: float, stopped: bool, ending: str | None
+    engine: Engine,
+    arms: tuple[Hashable, ...],
+    delta: float,
+    stopped: bool,
+    ending: str | None,
+    *,
+    told: Told,
+    features: tuple[str, ...] | None,
 ) -> Result:
     """The clusters as an engine knows them now.
 
@@ -30,6 +40,10 @@ def make_result(
         The rule stopped, so that the promise holds.
     ending : str or None
         Why the run ended otherwise, if it did.
+    told : Told
+        The samples, for the checks of the model.
+    features : tuple of str or None
+        Names of the coordinates.
     """
     core, n_arms, k = engine.core, len(arms), engine.n_clusters
     sampled = core.counts > 0
@@ -61,7 +75,19 @@ def make_result(
         reason=_reason(engine, arms, delta, stopped, ending),
         ambiguous=engine.ambiguous,
         error_bound=engine.error_bound(),
+        fit=ModelFit(engine.families, arms, told),
+        regions=_regions(engine, delta),
+        features=features,
     )
+
+
+def _regions(engine: Engine, delta: float) -> Intervals | None:
+    """The confidence intervals of the arms; None for a user's own family."""
+    core, families = engine.core, engine.families
+    if families.has_callbacks:
+        return None
+    moments = moments_to_rows(core.told().moments) if families.unknown_variance else None
+    return Intervals(families, core.counts.copy(), core.means.copy(), core.estimates.copy(), delta, moments)
 
 
 def _reason(

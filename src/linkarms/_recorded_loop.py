@@ -7,7 +7,7 @@ the same order and with the same decisions. It comes back when an arm needs its 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,16 @@ from numpy.typing import NDArray
 from linkarms._samples import check_samples, is_sample
 from linkarms.engine import Engine
 
-__all__ = ["Recorded", "check_records", "run_recorded"]
+__all__ = ["Recorded", "check_records", "looks_of", "run_recorded"]
 
 
 @runtime_checkable
 class Recorded(Protocol):
     """Records that are all at hand, each arm with its own order of draws; `linkarms.arms.RecordedArms` is one."""
+
+    @property
+    def replace(self) -> bool:
+        """Return whether records are drawn with replacement."""
 
     @property
     def names(self) -> tuple[Hashable, ...]:
@@ -47,12 +51,23 @@ def check_records(engine: Engine, source: Recorded) -> None:
             check_samples(engine.families, [m] * len(records), [name] * len(records), list(records))
 
 
+def looks_of(callback: Any, clusterer: object) -> tuple[int, Callable[[], int]] | None:
+    """Return when a callback with ``next_look`` wants to look at the run, and how; None without a callback."""
+    if callback is None:
+        return None
+
+    def look() -> int:
+        callback(clusterer)
+        return int(callback.next_look)
+
+    return int(callback.next_look), look
+
+
 def run_recorded(
     engine: Engine,
     source: Recorded,
     budget: int | None,
-    next_look: int | None = None,
-    look: Callable[[], int] | None = None,
+    looks: tuple[int, Callable[[], int]] | None = None,
 ) -> bool:
     """Pull recorded arms until the rule stops or the budget is used up; return whether the rule stopped.
 
@@ -64,8 +79,8 @@ def run_recorded(
         The records; its place moves on as if each sample had been pulled.
     budget : int or None
         The number of samples, earlier ones included, at which to end.
-    next_look, look : int and callable, optional
-        ``look()`` is called when the run has ``next_look`` samples, and returns the number at which to be called again.
+    looks : tuple of int and callable, optional
+        The function is called when the run has so many samples, and returns the number at which to be called again.
 
     Raises
     ------
@@ -81,6 +96,7 @@ def run_recorded(
     last = np.iinfo(np.int64).max if budget is None else budget
     drawn = [x[source.upcoming(m)] for m, x in enumerate(statistics)]
     used = np.zeros(core.n_arms, np.int64)
+    next_look, look = looks or (None, None)
     while True:
         until = last if look is None or next_look is None else min(last, max(next_look, core.total + 1))
         outcome = core.run(drawn, used, level, stopped_at, labels, until)

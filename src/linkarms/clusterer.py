@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkarms._answer import make_result
 from linkarms._dump import damage_named, dumped_families, dumped_rule, read_dump, write_dump
-from linkarms._recorded_loop import Recorded, check_records, run_recorded
+from linkarms._recorded_loop import Recorded, check_records, looks_of, run_recorded
 from linkarms._samples import check_samples, sufficient_statistics
 from linkarms._validate import check_delta, check_integer, check_n_clusters
+from linkarms.checks import SampleLog, Told
 from linkarms.engine import Engine
 from linkarms.errors import FamilySuggestion, InvalidInput, UnknownArm
 from linkarms.families import DEFAULT, ArmFamilies, FamilyLike, are_whole, resolve, suggestion
@@ -114,6 +115,11 @@ class BanditClusterer:
         self._closed: str | None = None
         #: Samples for which a family may be suggested; None once that is decided.
         self._undescribed: list[NDArray[np.float64]] | None = [] if family is None else None
+        #: What `Result.checks` looks at: the samples told, or the records of a table.
+        self._log = SampleLog(len(self.arms), self.n_features)
+        self._records: Told | None = None
+        #: Names of the coordinates, for tables and pictures; None where they have none.
+        self.features: tuple[str, ...] | None = None
         #: Samples told after the stop, as (arm, numbers): kept, and without influence on the answer.
         self.late: list[tuple[Hashable, list[float]]] = []
 
@@ -193,12 +199,14 @@ class BanditClusterer:
             return
         # a user's own rule or family may raise in the middle of a batch
         saved, late, stopped = self._engine.core.save(), list(self.late), self._stopped
+        logged = self._log.lengths()
         try:
             for row in rows:
                 self._take_in(*row)
         except BaseException:
             self._engine.core.restore(saved)
             self.late, self._stopped = late, stopped
+            self._log.cut(logged)
             raise
 
     def _suggest_family(self, samples: NDArray[np.float64]) -> None:
@@ -242,6 +250,7 @@ class BanditClusterer:
             if saved is not None:
                 engine.core.restore(saved)
             raise
+        self._log.add(m, value)
         self._settle(m)
 
     def _settle(self, m: int) -> None:
@@ -288,12 +297,17 @@ class BanditClusterer:
                 f"fit takes a source of samples, not a {type(source).__name__}; call linkarms.cluster with it, "
                 "or fit(linkarms.arms.make_source(...))"
             )
-        looks = callback is None or hasattr(callback, "next_look")
-        native = self._engine.compiled and not self.families.has_callbacks and not self.pending
         if isinstance(source, Recorded):
             check_records(self._engine, source)
-            if native and looks and not self.done:
-                self._fit_recorded(source, callback)
+            self._records = Told(source.records, resampled=source.replace)
+            looks = callback is None or hasattr(callback, "next_look")
+            if self._engine.compiled and not self.families.has_callbacks and looks and not self.pending:
+                if not self.done:
+                    self._stopped = run_recorded(
+                        self._engine, source, self.max_samples, looks_of(callback, self)
+                    )
+                    if callback is not None:
+                        callback(self)
                 return self
         while not self.done:
             (arm,) = self.ask()
@@ -307,26 +321,22 @@ class BanditClusterer:
                 callback(self)
         return self
 
-    def _fit_recorded(self, source: Recorded, callback: Any) -> None:
-        def look() -> int:
-            callback(self)
-            return int(callback.next_look)
-
-        first = None if callback is None else int(callback.next_look)
-        self._undescribed = None
-        self._stopped = run_recorded(
-            self._engine, source, self.max_samples, first, None if callback is None else look
-        )
-        if callback is not None:
-            callback(self)
-
     def evidence_and_threshold(self) -> tuple[float, float]:
         """The statistic of the stopping rule and the level it has to reach (0 and infinite before every arm has a sample)."""
         return self._engine.evidence(), self._engine.threshold()
 
     def result(self) -> Result:
         """The clusters as they are known now; `Result.stopped` and `Result.reason` say whether the promise holds."""
-        return make_result(self._engine, self.arms, self.delta, self._stopped, self._ending())
+        told = self._log.told() if self._records is None else self._records
+        return make_result(
+            self._engine,
+            self.arms,
+            self.delta,
+            self._stopped,
+            self._ending(),
+            told=told,
+            features=self.features,
+        )
 
     def _ending(self) -> str | None:
         """Why the run ended without a stop; None if it did not."""

@@ -7,6 +7,9 @@ least ``1 - delta`` every arm's parameter lies in its region at every moment, ho
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -15,7 +18,7 @@ from linkarms._validate import check_delta
 from linkarms.families import ArmFamilies
 from linkarms.families._unknown import moments_from_rows
 
-__all__ = ["confidence_radii"]
+__all__ = ["Intervals", "confidence_radii"]
 
 
 def confidence_radii(
@@ -65,3 +68,37 @@ def confidence_radii(
         check_delta(delta),
         None if moments is None else moments_from_rows(np.array(moments, dtype=np.float64)),
     )
+
+
+class Intervals:
+    """The confidence interval of each coordinate of each arm, computed when somebody asks.
+
+    Parameters
+    ----------
+    families, counts, means, moments, delta
+        As for `confidence_radii`.
+    estimates : array of shape (M, d)
+        The arms' parameters, the centres of the regions.
+    """
+
+    def __init__(
+        self,
+        families: ArmFamilies,
+        counts: NDArray[np.int64],
+        means: NDArray[np.float64],
+        estimates: NDArray[np.float64],
+        delta: float,
+        moments: NDArray[np.float64] | None,
+    ) -> None:
+        self._of: Any = (families, counts, means, estimates, delta, moments)
+
+    @cached_property
+    def box(self) -> NDArray[np.float64]:
+        """Lower and upper ends, shape (M, d, 2); infinite where nothing bounds the region, NaN for an arm without a sample."""
+        families, counts, means, estimates, delta, moments = self._of
+        d = estimates.shape[1]
+        radii = confidence_radii(families, counts, means, np.vstack([-np.eye(d), np.eye(d)]), delta, moments)
+        return np.stack([estimates - radii[:, :d], estimates + radii[:, d:]], axis=2)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"box": self.box}  # no native objects

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from linkarms.checks import Finding, ModelFit
+    from linkarms.regions import Intervals
 
 __all__ = ["Result", "Witness", "would_stop_at"]
 
@@ -82,6 +86,12 @@ class Result:
         The smallest delta at which the rule would stop now, 1 if there is none below 1; None for a rule that is asked in
         Python. For each delta fixed beforehand, the chance that a wrong partition is ever named while this is at most
         delta, is at most delta. It is not the probability that these labels are wrong: see docs/what-if-i-stop-early.md.
+    fit : ModelFit or None
+        The samples beside their families, for `checks` and `linkarms.plots.plot_fit`.
+    regions : Intervals or None
+        What `intervals` is computed from.
+    features : tuple of str or None
+        Names of the coordinates, where the samples came from columns with names.
     """
 
     labels: NDArray[np.int64]
@@ -97,6 +107,9 @@ class Result:
     reason: str
     ambiguous: bool = False
     error_bound: float | None = None
+    fit: ModelFit | None = field(default=None, repr=False, compare=False)
+    regions: Intervals | None = field(default=None, repr=False, compare=False)
+    features: tuple[str, ...] | None = None
 
     @property
     def clusters(self) -> list[list[Hashable]]:
@@ -106,6 +119,27 @@ class Result:
             [arm for arm, label in zip(self.arms, known, strict=True) if label == k]
             for k in range(max(known, default=-1) + 1)
         ]
+
+    @property
+    def checks(self) -> tuple[Finding, ...]:
+        """What in the samples contradicts the family, with what it means and what to use instead; see `linkarms.checks`.
+
+        Empty where nothing does. A run looks at the first 2,000 samples of each arm, or at all records of a table.
+        """
+        return () if self.fit is None else self.fit.findings
+
+    @property
+    def warnings(self) -> list[str]:
+        """The `checks` in words, one line each."""
+        return [str(finding) for finding in self.checks]
+
+    @property
+    def intervals(self) -> NDArray[np.float64] | None:
+        """Confidence intervals of the parameters, shape (M, d, 2); None where the family has none.
+
+        With probability at least ``1 - delta`` all of them hold their parameters at all times. An arm without a sample has NaN.
+        """
+        return None if self.regions is None else self.regions.box
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: lists, numbers, strings; ``None`` for what is unknown or infinite."""
@@ -153,9 +187,10 @@ class Result:
         return cls(**read)
 
     def to_frame(self) -> Any:
-        """One row an arm: ``arm, cluster, pulls`` and ``parameter_0, ...``, as a pandas, polars or pyarrow frame.
+        """Return one row per arm as a pandas, polars or pyarrow frame, the first of them that is installed.
 
-        The first of pandas, polars and pyarrow that is installed is used.
+        Columns: ``arm, cluster, pulls``; for each coordinate ``parameter_0``, and ``low_0`` and ``high_0``, the ends of its interval
+        (`intervals`), where there is one.
         """
         from linkarms.arms import make_frame
 
@@ -164,8 +199,12 @@ class Result:
             "cluster": self.labels.tolist(),
             "pulls": self.pulls.tolist(),
         }
-        for i in range(self.parameters.shape[1]):
+        d = self.parameters.shape[1]
+        for i in range(d):
             columns[f"parameter_{i}"] = self.parameters[:, i].tolist()
+        if self.intervals is not None:
+            for i in range(d):
+                columns[f"low_{i}"], columns[f"high_{i}"] = self.intervals[:, i, :].T.tolist()
         return make_frame(columns)
 
     def _repr_html_(self) -> str:
@@ -175,4 +214,5 @@ class Result:
 
     def __str__(self) -> str:
         head = f"{len(self.clusters)} clusters, {self.samples} samples: {self.reason}"
-        return "\n".join([head, *(f"  {k}: {', '.join(map(str, c))}" for k, c in enumerate(self.clusters))])
+        clusters = [f"  {k}: {', '.join(map(str, c))}" for k, c in enumerate(self.clusters)]
+        return "\n".join([head, *clusters, *(f"warning: {text}" for text in self.warnings)])

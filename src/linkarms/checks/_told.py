@@ -1,0 +1,121 @@
+"""What the checks look at: the samples of each arm in the order told."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms.families import ArmFamilies
+
+if TYPE_CHECKING:
+    from linkarms.checks._findings import Finding
+
+__all__ = ["KEPT", "ModelFit", "SampleLog", "Told"]
+
+Array = NDArray[np.float64]
+
+#: Samples of each arm that a run keeps for the checks: the first ones. A finite number, so that a run may go on for years.
+KEPT = 2_000
+
+
+class Told:
+    """Samples of each arm, in their order; a view that later samples do not change.
+
+    Parameters
+    ----------
+    samples : sequence of arrays of shape (n, d)
+        One per arm.
+    resampled : bool, default False
+        They are the records of a table from which a run drew with replacement, in the order of the table.
+    """
+
+    def __init__(self, samples: Sequence[Array], resampled: bool = False) -> None:
+        self._samples, self.resampled = samples, resampled
+
+    def arrays(self) -> list[Array]:
+        """Return the samples of each arm, shape (n, d)."""
+        return [np.asarray(x, dtype=np.float64) for x in self._samples]
+
+
+class _Prefixes(Told):
+    """The first samples of growing lists."""
+
+    def __init__(self, lists: Sequence[list[Array]], n_features: int) -> None:
+        super().__init__(())
+        self._lists, self._lengths, self._d = lists, [len(x) for x in lists], n_features
+
+    def arrays(self) -> list[Array]:
+        return [
+            np.array(x[:n], dtype=np.float64).reshape(n, self._d)
+            for x, n in zip(self._lists, self._lengths, strict=True)
+        ]
+
+
+class SampleLog:
+    """The first `KEPT` samples of each arm that were told to a run.
+
+    Parameters
+    ----------
+    n_arms, n_features : int
+        The shape of the run.
+    """
+
+    def __init__(self, n_arms: int, n_features: int) -> None:
+        self._lists: list[list[Array]] = [[] for _ in range(n_arms)]
+        self._d = n_features
+
+    def add(self, arm: int, sample: Array) -> None:
+        """Take in a sample; the array must not change afterwards."""
+        kept = self._lists[arm]
+        if len(kept) < KEPT:
+            kept.append(sample)
+
+    def lengths(self) -> list[int]:
+        """Return how many samples of each arm are kept."""
+        return [len(x) for x in self._lists]
+
+    def cut(self, lengths: Sequence[int]) -> None:
+        """Forget all but the first samples of each arm."""
+        for kept, n in zip(self._lists, lengths, strict=True):
+            del kept[n:]
+
+    def told(self) -> Told:
+        """Return a view of what is kept now."""
+        return _Prefixes(self._lists, self._d)
+
+
+class ModelFit:
+    """The samples of a run beside the families that it takes for granted; looked at when somebody asks.
+
+    Parameters
+    ----------
+    families : ArmFamilies
+        The families of the arms.
+    arms : sequence
+        Their names.
+    told : Told
+        Their samples.
+    """
+
+    def __init__(self, families: ArmFamilies, arms: Sequence[Hashable], told: Told) -> None:
+        self.families, self.arms = families, tuple(arms)
+        self._told = told
+
+    @cached_property
+    def samples(self) -> list[Array]:
+        """The samples of each arm that are kept, shape (n, d), in the order told."""
+        return self._told.arrays()
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What in the samples contradicts the families."""
+        from linkarms.checks._check import find_contradictions
+
+        return find_contradictions(self.families, self.arms, Told(self.samples, self._told.resampled))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"arms": self.arms, "samples": self.samples, "findings": self.findings}  # no native objects
