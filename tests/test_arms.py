@@ -131,7 +131,7 @@ def test_recorded_arms_say_what_is_wrong(data, message):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, None, True, "0"])
+@pytest.mark.parametrize("seed", [-1, 1.5, True, "0"])
 def test_a_seed_is_a_whole_number(seed):
     with pytest.raises(errors.InvalidInput, match=r"seed=.* whole number"):
         RecordedArms({"a": [1.0]}, seed=seed)
@@ -251,16 +251,16 @@ def test_make_source_passes_replace_and_seed_on():
     assert np.array_equal(simulated, drain(SimulatedArms(problem([1.0, 2.0]), seed=9), 0, 5))
 
 
-@pytest.mark.parametrize("arms", [3, "trips.csv", [1.0, 2.0], np.ones((3, 2)), object(), None])
+@pytest.mark.parametrize("arms", [3, object(), None])
 def test_make_source_lists_what_it_takes(arms):
     with pytest.raises(errors.InvalidInput) as caught:
         make_source(arms)
-    for word in ("dict of arrays", "functions", "pandas, polars or pyarrow", "Problem", "ArmSource"):
+    for word in ("dict or list of arrays", "functions", "pandas, polars or pyarrow", "Problem", "ArmSource"):
         assert word in str(caught.value)
 
 
 def test_make_source_refuses_what_does_not_belong():
-    with pytest.raises(errors.InvalidInput, match="these arms are not a frame"):
+    with pytest.raises(errors.InvalidInput, match="columns of a frame or file, and these arms are neither"):
         make_source({"a": [1.0]}, arm="zone")
     with pytest.raises(errors.InvalidInput, match="replace=False is for recorded samples"):
         make_source([lambda: 1.0], replace=False)

@@ -114,7 +114,7 @@ def test_bad_commands_are_one_line_and_exit_2(arguments, message, tmp_path, monk
 def test_bad_files_are_one_line_and_exit_2(tmp_path, capsys):
     for name, content, message in [
         ("none.csv", None, "there is no such file"),
-        ("data.xlsx", "", "cannot tell what kind of file"),
+        ("data.xls", "", "cannot tell what kind of file"),
         ("empty.csv", "", "cannot be read"),
         ("ragged.csv", "zone,x\na,1,2,3\n", "cannot be read"),
         ("gaps.csv", "zone,x\na,1\nb,\n", "1 of 2 values are missing"),

@@ -19,6 +19,7 @@ __all__ = [
     "check_n_clusters",
     "check_number",
     "check_parameters",
+    "check_seed",
     "check_weights",
 ]
 
@@ -53,6 +54,15 @@ def check_number(
     if not (low < x < high or (closed and (x in (low, high)))):
         raise InvalidInput(f"{name}={x:g} is out of range; give a number in {left}{low:g}, {high:g}{right}")
     return x
+
+
+def check_seed(value: Any) -> int:
+    """Return a seed as an int: of a generator its next number, for None one that nobody has chosen."""
+    if value is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
+    if isinstance(value, np.random.Generator):
+        return int(value.integers(2**63))
+    return check_integer("seed", value, 0)
 
 
 def check_delta(value: Any, name: str = "delta") -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from linkarms._progress import Progress
+from linkarms._validate import check_seed
 from linkarms.arms import RecordedArms, make_source
+from linkarms.arms._base import SeedLike
 from linkarms.clusterer import BanditClusterer
 from linkarms.errors import ArmExhausted, FamilySuggestion, InvalidInput
-from linkarms.families import DEFAULT, FamilyLike, suggestion
+from linkarms.families import DEFAULT, FamilyLike, bounded, suggestion
 from linkarms.problem import Problem, check_size
 from linkarms.result import Result
 from linkarms.sampling import SamplingRule
@@ -29,11 +32,14 @@ def cluster(
     family: FamilyLike | None = None,
     sampling: str | SamplingRule = "ebc-h",
     stopping: StoppingRule | str | None = "anytime",
-    seed: int = 0,
+    seed: SeedLike = 0,
     max_samples: int | None = None,
     replace: bool = True,
     arm: str | None = None,
     value: str | Sequence[str] | None = None,
+    wide: bool = False,
+    drop_missing: bool = False,
+    clip: tuple[float, float] | None = None,
     progress: bool = False,
     callback: Callable[[BanditClusterer], None] | None = None,
 ) -> Result:
@@ -41,8 +47,9 @@ def cluster(
 
     Parameters
     ----------
-    arms : Problem, dict or list of callables, dict of arrays, data frame, or ArmSource
-        Where samples come from. A dict of arrays (name -> samples, shape (n,) or (n, d)) and a pandas, polars or pyarrow frame hold
+    arms : Problem, dict or list of callables, dict or list of arrays, array, data frame, path, or ArmSource
+        Where samples come from. A dict or list of arrays (samples of shape (n,) or (n, d)), an array of shape (arms, samples) or (arms,
+        samples, d), a pandas, polars or pyarrow frame and a file (CSV, JSON lines, Parquet, Excel; see `linkarms.arms.read_table`) hold
         recorded samples, of which one is drawn at each pull. A callable returns one sample.
     n_clusters : int
         K; a Problem has its own.
@@ -52,13 +59,21 @@ def cluster(
         The distributions of the samples; a Problem has its own. By default ``"gaussian-unknown"``: real numbers of unknown
         variance. Samples that are whole numbers get a `linkarms.errors.FamilySuggestion`.
     sampling, stopping, seed, max_samples
-        As in `BanditClusterer`; the seed also draws the recorded or simulated samples.
+        As in `BanditClusterer`; the seed also draws the recorded or simulated samples. None is a seed that nobody has chosen.
     replace : bool, default True
         Draw recorded samples with replacement. Without, a run ends, with no promise, when it needs more of an arm than there are.
         Either way the promise is about the distributions that the records came from only if the records are as good as fresh
         samples; with replacement it is about the records themselves.
     arm, value : str, str or list of str
-        Columns of a data frame: the arm's name, and the sample's number or numbers.
+        Columns of a data frame or file: the arm's name, and the sample's number or numbers.
+    wide : bool, default False
+        The frame or file has one column per arm; ``value`` may name which.
+    drop_missing : bool, default False
+        Leave out recorded samples with a number that is missing or not finite; otherwise they are refused.
+    clip : tuple of float, optional
+        Move samples below the first number up to it, and those above the second down to it. The clusters are then those of the clipped
+        means, the result says so, and the default family is ``bounded``, which takes nothing for granted: the way out where rare samples
+        are far out.
     progress : bool, default False
         Show progress on stderr.
     callback : callable, optional
@@ -77,10 +92,27 @@ def cluster(
     """
     if isinstance(arms, (Mapping, list, tuple)):
         check_size(arms)
-    source = make_source(arms, arm=arm, value=value, replace=replace, seed=seed)
+    seed = check_seed(seed)
+    source = make_source(
+        arms,
+        arm=arm,
+        value=value,
+        wide=wide,
+        replace=replace,
+        drop_missing=drop_missing,
+        clip=clip,
+        seed=seed,
+    )
     if isinstance(arms, Problem):
         family = arms.family if family is None else family
         n_clusters = arms.n_clusters if n_clusters is None else n_clusters
+    if family is None and clip is not None:
+        low, high = clip
+        family = (
+            bounded(low, high)
+            if source.n_features == 1
+            else bounded([low] * source.n_features, [high] * source.n_features)
+        )
     if family is None and isinstance(source, RecordedArms):
         text = suggestion(np.concatenate(source.records))
         if text is not None:
@@ -99,6 +131,7 @@ def cluster(
         seed=seed,
         max_samples=max_samples,
     )
+    clusterer.features = source.features
     if isinstance(source, RecordedArms) and source.replace and clusterer.families.unknown_variance:
         _refuse_constant(source, clusterer)
     with Progress("clustering", enabled=progress) as bar:
@@ -115,7 +148,11 @@ def cluster(
             clusterer.fit(source, after_each)
         except ArmExhausted as error:
             clusterer.close(str(error))
-    return clusterer.result()
+    result = clusterer.result()
+    if clip is not None:
+        remark = f"these are clusters of the means of samples clipped to {clip[0]:g} .. {clip[1]:g}"
+        result = dataclasses.replace(result, reason=f"{result.reason}; {remark}")
+    return result
 
 
 class _ProgressWatch:

@@ -13,7 +13,7 @@ from linkarms._answer import make_result
 from linkarms._dump import damage_named, dumped_families, dumped_rule, read_dump, write_dump
 from linkarms._recorded_loop import Recorded, check_records, looks_of, run_recorded
 from linkarms._samples import check_samples, sufficient_statistics
-from linkarms._validate import check_delta, check_integer, check_n_clusters
+from linkarms._validate import check_delta, check_integer, check_n_clusters, check_seed
 from linkarms.checks import SampleLog, Told
 from linkarms.engine import Engine
 from linkarms.errors import FamilySuggestion, InvalidInput, UnknownArm
@@ -62,8 +62,8 @@ class BanditClusterer:
         Which arm next; see `linkarms.sampling`.
     stopping : StoppingRule or None
         When to stop; see `linkarms.stopping`. None for the sampling rule's own stop, where it has one.
-    seed : int, default 0
-        Seed of the rules' own random numbers (EBC's first weights).
+    seed : int, numpy.random.Generator or None, default 0
+        Seed of the rules' own random numbers (EBC's first weights); None for one that nobody has chosen.
     max_samples : int, optional
         Give up, without a promise, after so many samples.
 
@@ -90,7 +90,7 @@ class BanditClusterer:
         delta: float = 0.05,
         sampling: str | SamplingRule = "ebc-h",
         stopping: StoppingRule | str | None = "anytime",
-        seed: int = 0,
+        seed: int | np.random.Generator | None = 0,
         max_samples: int | None = None,
     ) -> None:
         check_size(arms)
@@ -108,7 +108,7 @@ class BanditClusterer:
             rule,
             resolve_stopping(stopping, rule),
             self.delta,
-            np.random.default_rng(check_integer("seed", seed, 0)),
+            np.random.default_rng(check_seed(seed)),
         )
         self._index = {name: m for m, name in enumerate(self.arms)}
         self._stopped = self._engine.trivial

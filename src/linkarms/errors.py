@@ -16,6 +16,7 @@ __all__ = [
     "InvalidInput",
     "InvalidSample",
     "LinkarmsError",
+    "ManyArms",
     "MissingDependency",
     "NewerSchema",
     "NotFound",
@@ -89,6 +90,10 @@ class MissingDependency(LinkarmsError, ImportError):
 
 class FamilySuggestion(UserWarning):
     """A warning: the samples look like those of a certain family, and none was given. Giving any family silences it."""
+
+
+class ManyArms(UserWarning):
+    """A warning: the column that names the arms has thousands of different values, perhaps because it is the wrong one."""
 
 
 def require(module: str, extra: str) -> None:

@@ -13,7 +13,7 @@ from linkarms.errors import InvalidInput, TooLarge
 from linkarms.families import Exponential, FamilyLike, resolve
 from linkarms.linkage import single_linkage
 
-__all__ = ["MAX_ARMS", "Problem", "arm_names", "check_size", "problems"]
+__all__ = ["MAX_ARMS", "Problem", "arm_names", "check_size", "problem_parts", "problems"]
 
 #: Arms that a run takes: so many need about 2 GB.
 MAX_ARMS = 10_000
@@ -147,3 +147,18 @@ class problems:
             raise InvalidInput(f"n_arms={m} is odd; the arms come in pairs")
         means = [spacing * (i // 2) + 0.5 * (i % 2) for i in range(m)]
         return Problem(np.repeat(np.array(means)[:, None], n_features, axis=1), n_clusters=m // 2)
+
+
+def problem_parts(
+    parameters: ArrayLike | Problem, n_clusters: int | None, family: FamilyLike | None
+) -> tuple[ArrayLike, int, FamilyLike]:
+    """Return parameters, K and family of a problem, or as they were given; what is given beside a problem must not differ from it."""
+    if isinstance(parameters, Problem):
+        if n_clusters not in (None, parameters.n_clusters) or family not in (None, parameters.family):
+            raise InvalidInput(
+                "a Problem has its own n_clusters and family; leave them out, or give its parameters"
+            )
+        return parameters.parameters, parameters.n_clusters, parameters.family
+    if n_clusters is None:
+        raise InvalidInput("n_clusters is missing; give it, or a Problem in place of the parameters")
+    return parameters, n_clusters, "gaussian" if family is None else family

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms._validate import check_integer
+from linkarms._validate import check_seed
 from linkarms.errors import InvalidInput
 
-__all__ = ["ArmSource", "arm_streams", "unique_names"]
+__all__ = ["ArmSource", "SeedLike", "arm_streams", "unique_names"]
+
+#: A seed, a generator that gives one, or None for one that nobody has chosen.
+SeedLike: TypeAlias = int | np.random.Generator | None
 
 
 class ArmSource(ABC):
@@ -26,9 +30,12 @@ class ArmSource(ABC):
         The names of the arms, hashable and all different. Their order is the order of the labels.
     n_features : int
         Numbers in one sample.
+    features : tuple of str or None
+        Their names, where they have some.
     """
 
     names: tuple[Hashable, ...]
+    features: tuple[str, ...] | None = None
 
     @property
     @abstractmethod
@@ -61,9 +68,9 @@ class ArmSource(ABC):
         """
 
 
-def arm_streams(seed: int, n_arms: int) -> list[np.random.Generator]:
+def arm_streams(seed: SeedLike, n_arms: int) -> list[np.random.Generator]:
     """One generator an arm: an arm's samples do not depend on how often the others are pulled."""
-    sequence = np.random.SeedSequence(check_integer("seed", seed, 0))
+    sequence = np.random.SeedSequence(check_seed(seed))
     return [np.random.default_rng(child) for child in sequence.spawn(n_arms)]
 
 

@@ -1,7 +1,8 @@
-"""Recorded samples in files; pyarrow is imported when needed."""
+"""Recorded samples in files; pyarrow and openpyxl are imported when needed."""
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,16 +12,30 @@ from linkarms.errors import InvalidInput, require
 
 __all__ = ["read_table"]
 
-_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+_SUFFIXES = (
+    ".csv",
+    ".csv.gz",
+    ".tsv",
+    ".tsv.gz",
+    ".txt",
+    ".jsonl",
+    ".jsonl.gz",
+    ".ndjson",
+    ".ndjson.gz",
+    ".parquet",
+    ".xlsx",
+)
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> Any:
-    """A CSV or Parquet file as a pyarrow table.
+    """Return a file of recorded samples as a pyarrow table.
 
     Parameters
     ----------
     path : str or Path
-        A file that ends in .csv, .csv.gz, .tsv, .tsv.gz or .parquet. Empty cells are missing values.
+        The end of its name says what it is: .csv, .tsv or .txt (text with commas, tabs or semicolons; the first line tells which, and with
+        semicolons numbers may have decimal commas), .jsonl or .ndjson (one JSON object per line), all of these also with .gz; .parquet;
+        .xlsx (the first sheet, its first row the names of the columns). Empty cells are missing values.
     columns : sequence of str, optional
         Read no others; names that the file does not have are passed over.
 
@@ -28,10 +43,16 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> Any:
     -------
     pyarrow.Table
         The table; `from_frame` takes it.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.arms.read_table(la.datasets.sample_file("taxi"), columns=["gap"]).num_rows
+    27735
     """
     path = Path(path)
     name = path.name.lower()
-    suffix = next((s for s in reversed(_SUFFIXES) if name.endswith(s)), None)
+    suffix = max((s for s in _SUFFIXES if name.endswith(s)), key=len, default=None)
     if suffix is None:
         raise InvalidInput(
             f"{path}: cannot tell what kind of file this is; it has to end in {', '.join(_SUFFIXES)}"
@@ -44,7 +65,12 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> Any:
     try:
         if suffix == ".parquet":
             return _read_parquet(path, columns)
-        table = _read_csv(path, suffix)
+        if suffix == ".xlsx":
+            table = _read_excel(path)
+        elif "json" in suffix:
+            table = _read_json_lines(path)
+        else:
+            table = _read_csv(path, suffix)
         return table if columns is None else table.select([c for c in table.column_names if c in columns])
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         raise InvalidInput(f"{path}: cannot be read: {one_line(error)}") from error
@@ -59,18 +85,56 @@ def _read_parquet(path: Path, columns: Sequence[str] | None) -> Any:
     return parquet.read_table(path, columns=[c for c in there if c in columns])
 
 
+def _read_json_lines(path: Path) -> Any:
+    from pyarrow import json
+
+    with _opened(path) as file:
+        return json.read_json(file)
+
+
+def _read_excel(path: Path) -> Any:
+    require("openpyxl", "excel")
+    import zipfile
+
+    import openpyxl
+    import pyarrow
+
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise ValueError(f"this is not an Excel workbook ({one_line(error)})") from error
+    rows = list(book.worksheets[0].iter_rows(values_only=True))
+    book.close()
+    if not rows or not any(cell is not None for cell in rows[0]):
+        raise ValueError("the first sheet has no header; put the names of the columns into its first row")
+    named = [i for i, cell in enumerate(rows[0]) if cell is not None]
+    columns = [[row[i] if i < len(row) else None for row in rows[1:]] for i in named]
+    arrays = [pyarrow.array(cells) for cells in columns]  # mixed types are an error that names them
+    return pyarrow.table(arrays, names=[str(rows[0][i]) for i in named])
+
+
+def _opened(path: Path) -> Any:
+    return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
+
+
+def _delimiter(path: Path, suffix: str) -> str:
+    """Return the character between the columns, from the first line: the one of comma, tab and semicolon that is there most often."""
+    usual = "\t" if suffix.startswith(".tsv") else ","
+    with _opened(path) as file:
+        first = file.readline(1 << 16)
+    counts = {mark: first.count(mark.encode()) for mark in (usual, ",", "\t", ";")}
+    best = max(counts, key=lambda mark: (counts[mark], mark == usual))
+    return best if counts[best] else usual
+
+
 def _read_csv(path: Path, suffix: str) -> Any:
     import pyarrow
-    from pyarrow import compute, csv
+    from pyarrow import compute
 
-    parse = csv.ParseOptions(delimiter="\t" if suffix.startswith(".tsv") else ",")
-    try:
-        table = csv.read_csv(path, parse_options=parse)
-    except pyarrow.ArrowInvalid:
-        # Types are guessed from the first block: what looks like integers there may have fractions later.
-        size = path.stat().st_size * (30 if suffix.endswith(".gz") else 1)
-        whole = csv.ReadOptions(block_size=min(max(size, 1 << 20), 1 << 30))
-        table = csv.read_csv(path, read_options=whole, parse_options=parse)
+    mark = _delimiter(path, suffix)
+    table = _parse(path, suffix, mark, ".")
+    if mark == ";" and any(map(_has_decimal_commas, table.columns)):
+        table = _parse(path, suffix, mark, ",")
     for i, field in enumerate(table.schema):
         if pyarrow.types.is_binary(field.type):
             raise ValueError(f"the column {field.name!r} is not UTF-8 text; save the file as UTF-8")
@@ -79,3 +143,30 @@ def _read_csv(path: Path, suffix: str) -> Any:
             filled = compute.if_else(compute.equal(column, ""), pyarrow.scalar(None, field.type), column)
             table = table.set_column(i, field, filled)
     return table
+
+
+def _has_decimal_commas(column: Any) -> bool:
+    """Whether this is a column of text whose first cells are numbers like 1,5."""
+    import re
+
+    if str(column.type) != "string":
+        return False
+    cells = [cell for cell in column.slice(0, 100).to_pylist() if cell]
+    return bool(cells) and all(re.fullmatch(r"[-+]?\d+(,\d+)?", cell.strip()) for cell in cells)
+
+
+def _parse(path: Path, suffix: str, delimiter: str, decimal_point: str) -> Any:
+    import pyarrow
+    from pyarrow import csv
+
+    options = {
+        "parse_options": csv.ParseOptions(delimiter=delimiter),
+        "convert_options": csv.ConvertOptions(decimal_point=decimal_point),
+    }
+    try:
+        return csv.read_csv(path, **options)
+    except pyarrow.ArrowInvalid:
+        # Types are guessed from the first block: what looks like integers there may have fractions later.
+        size = path.stat().st_size * (30 if suffix.endswith(".gz") else 1)
+        whole = csv.ReadOptions(block_size=min(max(size, 1 << 20), 1 << 30))
+        return csv.read_csv(path, read_options=whole, **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -9,27 +10,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms.arms._base import SeedLike
 from linkarms.arms._recorded import RecordedArms
-from linkarms.errors import InvalidInput, require
+from linkarms.errors import InvalidInput, ManyArms, require
 
 __all__ = ["from_frame", "make_frame", "one_line"]
 
+#: More different values than this in the column of the arms get a remark.
+_MANY = 1_000
+
 
 def from_frame(
-    frame: Any, arm: str, value: str | Sequence[str], *, replace: bool = True, seed: int = 0
+    frame: Any,
+    arm: str | None,
+    value: str | Sequence[str] | None,
+    *,
+    replace: bool = True,
+    seed: SeedLike = 0,
+    drop_missing: bool = False,
 ) -> RecordedArms:
-    """Recorded samples from a data frame, one row a sample.
+    """Return recorded samples from a data frame: one row per sample, or one column per arm.
 
     Parameters
     ----------
     frame : pandas.DataFrame, polars.DataFrame, polars.LazyFrame or pyarrow.Table
         Anything that narwhals reads.
-    arm : str
-        The column with the name of the arm. The arms keep their order of first appearance.
-    value : str or list of str
-        The column, or columns, with the numbers of a sample.
+    arm : str or None
+        The column with the name of the arm. The arms keep their order of first appearance. None for a wide table: each column is an arm.
+    value : str, list of str or None
+        The column, or columns, with the numbers of a sample. In a wide table the columns that are arms; None for all with numbers.
     replace, seed
         As for `RecordedArms`.
+    drop_missing : bool, default False
+        Leave out rows (of a wide table: cells) without an arm or with a number that is missing or not finite; otherwise they are refused.
 
     Returns
     -------
@@ -47,27 +60,69 @@ def from_frame(
     require("narwhals", "data")
     import narwhals as nw
 
-    values = [value] if isinstance(value, str) else list(value)
     try:
         table = nw.from_native(frame)
         table = table.collect() if isinstance(table, nw.LazyFrame) else table
         columns = list(table.columns)
     except Exception as error:  # whatever the frame's library raises: duplicate columns, a failing query
         raise InvalidInput(f"the frame cannot be read: {one_line(error)}") from error
-    _check_columns(columns, arm, values)
     if len(table) == 0:
         raise InvalidInput("the frame has no rows")
-    names, codes = _encode(arm, table[arm].to_list())
-    samples = np.column_stack([_numbers(table[column], names, codes) for column in values])
-    order = np.argsort(codes, kind="stable")
-    groups = np.split(samples[order], np.flatnonzero(np.diff(codes[order])) + 1)
-    return RecordedArms(dict(zip(names, groups, strict=True)), replace=replace, seed=seed)
-
-
-def _check_columns(columns: list[str], arm: str, values: list[str]) -> None:
+    if arm is None:
+        return _from_wide(table, columns, value, replace, seed, drop_missing)
+    values = [value] if isinstance(value, str) else list(value or ())
+    _check_columns(columns, [arm, *values])
     if not values:
         raise InvalidInput("no value column is given; name at least one")
-    wanted = [arm, *values]
+    cells = table[arm].to_list()
+    samples = np.column_stack([_as_floats(table[column]) for column in values])
+    if drop_missing:
+        named = np.array([not _is_missing(cell) for cell in cells])
+        kept = named & np.isfinite(samples).all(axis=1)
+        if not kept.any():
+            raise InvalidInput(f"no row has an arm and finite numbers in {', '.join(map(repr, values))}")
+        cells, samples = [cells[i] for i in np.flatnonzero(kept)], samples[kept]
+    names, codes = _encode(arm, cells)
+    _remark_on_many(arm, len(names), len(cells))
+    for i, column in enumerate(values):
+        _refuse_missing(column, samples[:, i], names, codes)
+    order = np.argsort(codes, kind="stable")
+    groups = np.split(samples[order], np.flatnonzero(np.diff(codes[order])) + 1)
+    return RecordedArms(dict(zip(names, groups, strict=True)), replace=replace, seed=seed, features=values)
+
+
+def _from_wide(
+    table: Any,
+    columns: list[str],
+    value: str | Sequence[str] | None,
+    replace: bool,
+    seed: SeedLike,
+    drop_missing: bool,
+) -> RecordedArms:
+    """One arm per column."""
+    if value is None:
+        wanted = [name for name in columns if table[name].dtype.is_numeric()]
+        if not wanted:
+            raise InvalidInput(f"no column has numbers; the columns are {', '.join(map(repr, columns))}")
+    else:
+        wanted = [value] if isinstance(value, str) else list(value)
+        _check_columns(columns, wanted)
+    data = {name: _as_floats(table[name]) for name in wanted}
+    return RecordedArms(data, replace=replace, seed=seed, drop_missing=drop_missing)
+
+
+def _remark_on_many(column: str, n_arms: int, n_rows: int) -> None:
+    """Warn before a column with very many different values becomes arms."""
+    if n_arms > _MANY:
+        warnings.warn(
+            f"column {column!r} has {n_arms:,} different values in {n_rows:,} rows, and each becomes an arm; if that is not meant, "
+            "name another column as the arm",
+            ManyArms,
+            stacklevel=5,
+        )
+
+
+def _check_columns(columns: list[str], wanted: list[str]) -> None:
     for i, name in enumerate(wanted):
         if columns.count(name) > 1:
             raise InvalidInput(f"the frame has {columns.count(name)} columns called {name!r}; rename them")
@@ -93,7 +148,7 @@ def _encode(column: str, cells: list[Any]) -> tuple[list[Hashable], NDArray[np.i
         rows = np.flatnonzero(np.isin(codes, nameless))
         raise InvalidInput(
             f"column {column!r}: {len(rows)} of {len(cells)} arm names are missing, the first in row "
-            f"{rows[0]} (counted from 0); drop those rows or name the arm"
+            f"{rows[0]} (counted from 0); name the arm, or leave those rows out with drop_missing"
         )
     return [name.item() if isinstance(name, np.generic) else name for name in places], codes
 
@@ -103,24 +158,28 @@ def _is_missing(name: Any) -> bool:
     return name is None or type(name).__name__ in ("NAType", "NaTType") or bool(name != name)
 
 
-def _numbers(series: Any, names: list[Hashable], codes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """One value column as finite floats."""
+def _as_floats(series: Any) -> NDArray[np.float64]:
+    """One value column as floats, NaN where a value is missing."""
     import narwhals as nw
 
     if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
         raise InvalidInput(
             f"column {series.name!r} is not numeric (its type is {series.dtype}); convert it to numbers"
         )
-    numbers = np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _refuse_missing(
+    column: str, numbers: NDArray[np.float64], names: list[Hashable], codes: NDArray[np.int64]
+) -> None:
     bad = np.flatnonzero(~np.isfinite(numbers))
     if len(bad):
         first = int(bad[0])
         raise InvalidInput(
-            f"column {series.name!r}: {len(bad)} of {len(numbers)} values are missing or not finite, the "
-            f"first in row {first} (counted from 0, arm {names[codes[first]]!r}); drop those rows or fill "
-            "them in"
+            f"column {column!r}: {len(bad)} of {len(numbers)} values are missing or not finite, the "
+            f"first in row {first} (counted from 0, arm {names[codes[first]]!r}); fill them in, or leave those rows out with "
+            "drop_missing"
         )
-    return numbers
 
 
 def make_frame(columns: dict[str, list[Any]]) -> Any:

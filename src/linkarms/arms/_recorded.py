@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import copy
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from linkarms._validate import LARGEST
-from linkarms.arms._base import ArmSource, arm_streams, unique_names
+from linkarms.arms._base import ArmSource, SeedLike, arm_streams, unique_names
 from linkarms.errors import ArmExhausted, InvalidInput, InvalidSample, UnknownArm
 
 __all__ = ["RecordedArms", "as_numbers"]
@@ -49,8 +50,12 @@ class RecordedArms(ArmSource):
         Draw with replacement: every pull is one of the arm's records, each as likely as any other, so that
         the clusters are those of the recorded samples. Otherwise each record is used once, in random order,
         until the arm is exhausted.
-    seed : int, default 0
+    seed : int, numpy.random.Generator or None, default 0
         Each arm has its own random stream, made from this number.
+    drop_missing : bool, default False
+        Leave out samples with a number that is missing or not finite; otherwise they are refused.
+    features : sequence of str, optional
+        Names of the numbers in a sample.
 
     Examples
     --------
@@ -62,13 +67,23 @@ class RecordedArms(ArmSource):
     array([5.])
     """
 
-    def __init__(self, data: Mapping[Any, Any], replace: bool = True, seed: int = 0) -> None:
+    def __init__(
+        self,
+        data: Mapping[Any, Any],
+        replace: bool = True,
+        seed: SeedLike = 0,
+        *,
+        drop_missing: bool = False,
+        features: Sequence[str] | None = None,
+    ) -> None:
         if not isinstance(data, Mapping):
             raise InvalidInput(f"recorded samples are a dict of arrays by arm, not {type(data).__name__}")
         self.names = unique_names(data)
         self._records = [
-            _check_records(name, values) for name, values in zip(self.names, data.values(), strict=True)
+            _check_records(name, values, drop_missing)
+            for name, values in zip(self.names, data.values(), strict=True)
         ]
+        self.features = None if features is None else tuple(map(str, features))
         _check_features(self.names, self._records)
         self.replace = replace
         self._streams = arm_streams(seed, len(self.names))
@@ -102,6 +117,12 @@ class RecordedArms(ArmSource):
             [x.var(axis=0, ddof=1) if len(x) > 1 else np.zeros(x.shape[1]) for x in self._records]
         )
 
+    def changed(self, change: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> RecordedArms:
+        """Return the same arms with each array of records replaced; draws go on with the same random streams."""
+        other = copy.copy(self)
+        other._records = [np.ascontiguousarray(change(records)) for records in self._records]
+        return other
+
     def pull(self, index: int) -> NDArray[np.float64]:
         """Draw one record of an arm; see `ArmSource.pull`."""
         if not 0 <= index < len(self.names):
@@ -132,7 +153,7 @@ class RecordedArms(ArmSource):
         self._next[index] = 0
 
 
-def _check_records(name: Hashable, values: Any) -> NDArray[np.float64]:
+def _check_records(name: Hashable, values: Any, drop_missing: bool) -> NDArray[np.float64]:
     """The records of one arm as an ``(n, d)`` array of finite numbers."""
     array = as_numbers(values)
     if array is None:
@@ -149,11 +170,16 @@ def _check_records(name: Hashable, values: Any) -> NDArray[np.float64]:
         )
     if len(array) == 0:
         raise InvalidInput(f"arm {name!r} has no samples; leave it out, or record some")
-    bad = ~np.isfinite(array).all(axis=1)
-    if bad.any():
+    bad: NDArray[np.bool_] = np.logical_not(np.isfinite(array).all(axis=1))
+    if bad.any() and not drop_missing:
         raise InvalidInput(
             f"arm {name!r}: {int(bad.sum())} of {len(array)} samples are missing or not finite, the first in "
-            f"row {int(bad.argmax())} (counted from 0); remove them or fill them in"
+            f"row {int(bad.argmax())} (counted from 0); remove them or fill them in, or leave them out with drop_missing"
+        )
+    array = array[~bad]
+    if len(array) == 0:
+        raise InvalidInput(
+            f"arm {name!r}: all {len(bad)} samples are missing or not finite; leave the arm out"
         )
     large = (np.abs(array) > LARGEST).any(axis=1)
     if large.any():

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms.arms._base import ArmSource, arm_streams, unique_names
+from linkarms.arms._base import ArmSource, SeedLike, arm_streams, unique_names
 from linkarms.errors import InvalidInput, UnknownArm
 
 __all__ = ["SimulatedArms"]
@@ -23,11 +23,11 @@ class SimulatedArms(ArmSource):
     ----------
     problem : Problem
         True parameters and families.
-    seed : int, default 0
+    seed : int, numpy.random.Generator or None, default 0
         Each arm has its own random stream, made from this number.
     """
 
-    def __init__(self, problem: Any, seed: int = 0) -> None:
+    def __init__(self, problem: Any, seed: SeedLike = 0) -> None:
         parameters = np.asarray(problem.parameters, dtype=np.float64)
         if parameters.ndim == 1:
             parameters = parameters[:, None]

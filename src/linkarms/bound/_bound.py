@@ -15,6 +15,7 @@ from linkarms.bound._level import Maximum, maximise
 from linkarms.bound._oracle import Oracle
 from linkarms.errors import InvalidInput, LinkarmsError
 from linkarms.families import FamilyLike, resolve
+from linkarms.problem import Problem, problem_parts
 
 __all__ = ["Active", "Bound", "lower_bound"]
 
@@ -154,9 +155,9 @@ def binary_divergence(delta: float) -> float:
 
 
 def lower_bound(
-    parameters: ArrayLike,
-    n_clusters: int,
-    family: FamilyLike = "gaussian",
+    parameters: ArrayLike | Problem,
+    n_clusters: int | None = None,
+    family: FamilyLike | None = None,
     *,
     gap: float = 1e-4,
     max_cuts: int = 1000,
@@ -169,12 +170,12 @@ def lower_bound(
 
     Parameters
     ----------
-    parameters : array of shape (M, d) or (M,)
-        Parameters of the arms.
+    parameters : array of shape (M, d) or (M,), or Problem
+        Parameters of the arms; a `Problem` has its own n_clusters and family.
     n_clusters : int
         K, from 1 to M.
-    family : str, Family or a sequence with one for each arm, default "gaussian"
-        The distributions of the samples.
+    family : str, Family or a sequence with one for each arm, optional
+        The distributions of the samples; by default ``"gaussian"``.
     gap : float, default 1e-4
         How narrow the bracket should be, relatively; from 1e-7 to 1. Where psi is only bounded, mostly because of the family, the bracket
         can stay wider; `Bound.closed` says so.
@@ -192,13 +193,14 @@ def lower_bound(
     --------
     >>> import linkarms as la
     >>> p = la.problems.synthetic1()
-    >>> b = la.lower_bound(p.parameters, n_clusters=3)
+    >>> b = la.lower_bound(p)
     >>> print(f"{b.lower:.2f} {b.upper:.2f}", b.closed, b.weights.round(2))
     19.07 19.07 True [0.24 0.07 0.41 0.2  0.05 0.04]
     >>> round(b.samples(0.01))
     86
     """
-    theta = check_parameters(parameters)
+    given, n_clusters, family = problem_parts(parameters, n_clusters, family)
+    theta = check_parameters(given)
     n = len(theta)
     k = check_n_clusters(n_clusters, n)
     families = resolve(family, n, theta.shape[1])

@@ -62,12 +62,12 @@ _TABLE = "the promise is about the rows of this table, and may not hold for new 
 #: Kind: (what was seen, what it means, what to use instead).
 _WORDS: dict[str, tuple[str, str, str]] = {
     "variance": (
-        "the variance is {effect:.3g} times the declared one",
+        "the variance is {most}{effect:.3g} times the declared one",
         _TOO_SURE,
         "leave the family out (gaussian-unknown), or declare a larger variance with 'gaussian:VARIANCE'",
     ),
     "dispersion": (
-        "the variance is {effect:.3g} times what the family has at this mean",
+        "the variance is {most}{effect:.3g} times what the family has at this mean",
         _TOO_SURE,
         f"leave the family out (gaussian-unknown), or use {_BOUNDED}",
     ),
@@ -77,22 +77,22 @@ _WORDS: dict[str, tuple[str, str, str]] = {
         "use 'gaussian-unknown' without 'shared'",
     ),
     "skewness": (
-        "the samples are skewed ({effect:.2g}; a Gaussian has 0)",
+        "the samples are skewed ({most}{effect:.2g}; a Gaussian has 0)",
         "the promise is for Gaussian samples and is only approximate here, worst for arms with few samples",
         f"use {_BOUNDED}",
     ),
     "tails": (
-        "rare samples are far out (excess kurtosis {effect:.2g}; a Gaussian has 0)",
+        "rare samples are far out (excess kurtosis {most}{effect:.2g}; a Gaussian has 0)",
         "the promise is for Gaussian samples and may not hold",
         f"use {_BOUNDED}",
     ),
     "dependence": (
-        "samples depend on the one before (correlation {effect:.2g})",
+        "samples depend on the one before (correlation {most}{effect:.2g})",
         _TOO_SURE,
         "take samples further apart, in random order, or tell averages over stretches",
     ),
     "drift": (
-        "the mean of the second half is {effect:+.2g} standard deviations from that of the first",
+        "the mean of the second half is {most}{effect:+.2g} standard deviations from that of the first",
         "an arm without a fixed mean has no cluster, so the promise does not hold",
         "sample over a shorter time, or in an order that mixes early and late",
     ),
@@ -122,7 +122,7 @@ def make_finding(
             what = what.replace("samples depend on the one before", "rows depend on the one before")
     if kind == "dependence" and effect < 0.0 and not resampled:
         meaning = "the promise is for independent samples; with negative correlations it usually errs on the safe side"
-    text = what.format(effect=effect)
+    text = what.format(effect=effect, most="up to " if len(arms) > 1 and not together else "")
     if kind != "shared variance":
         text = f"{_who(arms, together)}: {text}"
     return Finding(
@@ -143,4 +143,4 @@ def _who(arms: Sequence[Hashable], together: bool) -> str:
     if len(arms) == 1:
         return f"arm {arms[0]!r}"
     shown = ", ".join(repr(a) for a in arms[:3])
-    return f"arms {shown}" + (f" and {len(arms) - 3} more, at most" if len(arms) > 3 else ", at most")
+    return f"arms {shown}" + (f" and {len(arms) - 3} more" if len(arms) > 3 else "")

@@ -2,27 +2,49 @@
 
 from __future__ import annotations
 
-import math
 import sys
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from linkarms._family_syntax import DEFAULT
 from linkarms.cli._options import Delta, Epsilon, Json, MaxSamples, Quiet, Seed, Stopping, Theta
-from linkarms.cli._output import check_out, print_json, print_result, write_out
-from linkarms.cli._parse import FAMILY_HELP, parse_list, parse_stopping
+from linkarms.cli._output import answer, check_out, print_json, print_result, write_out
+from linkarms.cli._parse import FAMILY_HELP, parse_clip, parse_list, parse_stopping
 from linkarms.cli._view import Watch
+from linkarms.errors import InvalidInput, ManyArms
 
 if TYPE_CHECKING:
-    from linkarms.arms import RecordedArms
+    from linkarms.arms import ArmSource
 
 __all__ = ["cluster"]
 
-File = Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .tsv or .parquet file, one row a sample.")]
-Arm = Annotated[str, typer.Option(metavar="COL", help="The column with the name of the arm.")]
-Value = Annotated[str, typer.Option(metavar="COL[,COL]", help="The column, or columns, with the sample.")]
+File = Annotated[
+    Path,
+    typer.Argument(help="A table: .csv, .tsv, .jsonl (also .gz), .parquet or .xlsx; one row per sample."),
+]
+Arm = Annotated[str | None, typer.Option(metavar="COL", help="The column with the name of the arm.")]
+Value = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL[,COL]",
+        help="The column, or columns, with the sample; with --wide the columns that are arms.",
+    ),
+]
+Wide = Annotated[bool, typer.Option("--wide", help="The table has one column per arm.")]
+DropMissing = Annotated[
+    bool,
+    typer.Option("--drop-missing", help="Leave out rows with missing values instead of refusing the table."),
+]
+Clip = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LOW:HIGH",
+        help="Move samples outside LOW..HIGH to its ends and cluster the clipped means; the family is then bounded:LOW:HIGH.",
+    ),
+]
 NClusters = Annotated[int, typer.Option("--n-clusters", "-k", metavar="K", help="The number of clusters.")]
 Family = Annotated[str | None, typer.Option(metavar="NAME", help=FAMILY_HELP)]
 Sampling = Annotated[str, typer.Option(metavar="RULE", help="Which arm to pull: ebc, ebc-h, round-robin.")]
@@ -38,9 +60,12 @@ Out = Annotated[Path | None, typer.Option(help="Also write a picture (.png, .svg
 
 def cluster(
     file: File,
-    arm: Arm,
-    value: Value,
     n_clusters: NClusters,
+    arm: Arm = None,
+    value: Value = None,
+    wide: Wide = False,
+    drop_missing: DropMissing = False,
+    clip: Clip = None,
     family: Family = None,
     delta: Delta = 0.05,
     sampling: Sampling = "ebc-h",
@@ -57,11 +82,16 @@ def cluster(
     """Cluster the arms of a file of recorded samples.
 
     The file is drawn from as if samples had to be paid for: few from arms whose cluster is clear, many where
-    it is not. The exit code is 1 if the samples, or --max-samples, did not suffice for the promise.
+    it is not. The exit code is 1 if the samples, or --max-samples, did not suffice for the promise. Where the rows contradict the
+    family, warnings say what was seen, what it means for the promise and what to use instead.
 
     Examples:
 
     - linkarms cluster flights.csv --arm carrier --value delay -k 2
+
+    - linkarms cluster flights.csv --arm carrier --value delay -k 2 --drop-missing --clip=-30:120
+
+    - linkarms cluster months.xlsx --wide --value jan,feb,mar,apr -k 2
 
     - linkarms cluster trips.parquet --arm zone --value gap -k 3 --family exponential
 
@@ -74,15 +104,35 @@ def cluster(
     """
     import linkarms as la
     from linkarms import families
-    from linkarms.arms import from_frame, read_table
+    from linkarms.arms import make_source
 
     if out is not None:
         check_out(out)
-    columns = parse_list(value, "--value")
-    model = families.parse(DEFAULT if family is None else family, len(columns))
+    columns = None if value is None else parse_list(value, "--value")
+    if not wide and (arm is None or columns is None):
+        missing = "--arm" if arm is None else "--value"
+        raise InvalidInput(
+            f"{missing} is missing; give --arm COL and --value COL, or --wide for a table with one column per arm"
+        )
     rule = parse_stopping(stopping, theta, epsilon)
-    source = from_frame(read_table(file), arm, columns, replace=replace, seed=seed)
-    if not quiet:
+    limits = None if clip is None else parse_clip(clip)
+    with warnings.catch_warnings(record=True) as remarks:
+        warnings.simplefilter("always", ManyArms)
+        source = make_source(
+            file,
+            arm=arm,
+            value=columns,
+            wide=wide,
+            drop_missing=drop_missing,
+            replace=replace,
+            seed=seed,
+        )
+    for remark in () if quiet else remarks:
+        print(f"linkarms: {remark.message}", file=sys.stderr)
+    model: Any = None
+    if family is not None or limits is None:
+        model = families.parse(DEFAULT if family is None else family, source.n_features)
+    if not quiet and limits is None:
         _remark_on_family(family, source)
     with Watch(quiet=quiet) as watch:
         result = la.cluster(
@@ -90,6 +140,7 @@ def cluster(
             n_clusters,
             delta=delta,
             family=model,
+            clip=limits,
             sampling=sampling,
             seed=seed,
             max_samples=max_samples,
@@ -99,29 +150,20 @@ def cluster(
     if out is not None:
         write_out(out, result, watch.history)
     if as_json:
-        print_json(result.to_dict())
+        print_json(answer(result))
     else:
         print_result(result)
     raise typer.Exit(0 if result.stopped else 1)
 
 
-def _remark_on_family(family: str | None, source: RecordedArms) -> None:
-    """Say on stderr if no family was given and the samples suggest one, or if they are wider than ``gaussian`` takes for granted."""
+def _remark_on_family(family: str | None, source: ArmSource) -> None:
+    """Say on stderr if no family was given and the samples suggest one."""
     import numpy as np
 
     from linkarms import families
+    from linkarms.arms import RecordedArms
 
-    if family is None:
+    if family is None and isinstance(source, RecordedArms):
         text = families.suggestion(np.concatenate(source.records))
         if text is not None:
             print(f"linkarms: {text}", file=sys.stderr)
-    elif family == "gaussian":
-        variances = source.variances.max(axis=1)
-        widest = int(variances.argmax())
-        # A sample variance of n records varies by about sqrt(2 / n): speak only of what is no chance.
-        if variances[widest] > 1.0 + 5.0 * math.sqrt(2.0 / source.n_records[widest]):
-            print(
-                f"linkarms: --family gaussian means variance 1, and arm {source.names[widest]!r} has "
-                f"{variances[widest]:.3g}; give --family gaussian-unknown or gaussian:VARIANCE",
-                file=sys.stderr,
-            )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from linkarms.plots import History
     from linkarms.result import Result
 
-__all__ = ["check_out", "plain_table", "print_json", "print_result", "write_out"]
+__all__ = ["answer", "check_out", "plain_table", "print_json", "print_result", "write_out"]
 
 _PICTURES = (".png", ".svg", ".pdf")
 
@@ -50,6 +50,13 @@ def print_result(result: Result) -> None:
         line.append(": " + ", ".join(map(str, arms)))
         console.print(line)
     console.print(Text(result.reason))
+    for warning in result.warnings:
+        console.print(Text("warning: ", style="bold").append(Text(warning, style="not bold")))
+
+
+def answer(result: Result) -> dict[str, Any]:
+    """The answer as plain data, with what contradicts the family."""
+    return result.to_dict() | {"warnings": result.warnings}
 
 
 def check_out(path: Path) -> None:
@@ -70,7 +77,7 @@ def write_out(path: Path, result: Result, history: History, true_parameters: Any
     suffix = path.suffix.lower()
     try:
         if suffix == ".json":
-            path.write_text(json.dumps(result.to_dict(), allow_nan=False) + "\n", encoding="utf-8")
+            path.write_text(json.dumps(answer(result), allow_nan=False) + "\n", encoding="utf-8")
         elif suffix == ".csv":
             _write_csv(path, result)
         else:

@@ -12,6 +12,7 @@ from linkarms.errors import InvalidInput
 
 __all__ = [
     "FAMILY_HELP",
+    "parse_clip",
     "parse_duration",
     "parse_list",
     "parse_numbers",
@@ -77,6 +78,14 @@ def _whole(word: str, where: str) -> int:
         return int(word)
     except ValueError:
         raise InvalidInput(f"{where}: {word!r} is not a whole number") from None
+
+
+def parse_clip(text: str) -> tuple[float, float]:
+    """Two numbers with a colon between them."""
+    low, mark, high = text.partition(":")
+    if not mark:
+        raise InvalidInput(f"--clip {text}: give two numbers with a colon between them, LOW:HIGH")
+    return _number(low, f"--clip {text}"), _number(high, f"--clip {text}")
 
 
 def parse_duration(text: str, option: str) -> float:

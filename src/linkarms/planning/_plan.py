@@ -16,7 +16,7 @@ from linkarms.families import FamilyLike
 from linkarms.montecarlo import Simulation, simulate
 from linkarms.planning._rules import Guess, sampling_rules, stopping_rules
 from linkarms.planning._table import Plan, PlanRow, summarise
-from linkarms.problem import Problem, arm_names
+from linkarms.problem import Problem, arm_names, problem_parts
 from linkarms.sampling import SamplingRule, resolve_sampling
 from linkarms.stopping import StoppingRule, resolve_stopping
 
@@ -24,9 +24,9 @@ __all__ = ["plan"]
 
 
 def plan(
-    parameters: ArrayLike,
-    n_clusters: int,
-    family: FamilyLike = "gaussian",
+    parameters: ArrayLike | Problem,
+    n_clusters: int | None = None,
+    family: FamilyLike | None = None,
     delta: float = 0.05,
     *,
     sampling: str | SamplingRule | Sequence[str | SamplingRule] | None = None,
@@ -42,12 +42,13 @@ def plan(
 
     Parameters
     ----------
-    parameters : array of shape (M, d) or (M,)
-        A guess of the parameters: from a pilot study, or the hardest case that matters.
+    parameters : array of shape (M, d) or (M,), or Problem
+        A guess of the parameters: from a pilot study, or the hardest case that matters. A `Problem` has its own n_clusters, family and
+        arms.
     n_clusters : int
         K, from 1 to M.
-    family : str, Family or a sequence with one for each arm, default "gaussian"
-        The distributions of the samples.
+    family : str, Family or a sequence with one for each arm, optional
+        The distributions of the samples; by default ``"gaussian"``.
     delta : float, default 0.05
         The error probability that is to be promised.
     sampling : str, SamplingRule, or a sequence of them, optional
@@ -76,7 +77,10 @@ def plan(
     >>> p.rows[0].mean > p.samples
     True
     """
-    theta = check_parameters(parameters)
+    if isinstance(parameters, Problem) and arms is None:
+        arms = parameters.arms
+    guess_of, n_clusters, family = problem_parts(parameters, n_clusters, family)
+    theta = check_parameters(guess_of)
     k = check_n_clusters(n_clusters, len(theta))
     names = arm_names(len(theta) if arms is None else arms)
     if len(names) != len(theta):

@@ -55,6 +55,8 @@ class ArmsInfo:
         The arms that have no sample.
     directions : ndarray, shape (1, d) or (2, d)
         The directions of the axes in parameter space.
+    intervals : ndarray, shape (n, 1, 2) or (n, 2, 2), or None
+        The ends of each arm's confidence interval on the axes, for ``d <= 2`` where the result has them.
     """
 
     arms: tuple[str, ...]
@@ -65,6 +67,7 @@ class ArmsInfo:
     truth: NDArray[np.float64] | None
     missing: tuple[str, ...]
     directions: NDArray[np.float64]
+    intervals: NDArray[np.float64] | None = None
 
 
 def arms_info(result: Result, true_parameters: ArrayLike | None = None) -> ArmsInfo:
@@ -89,7 +92,9 @@ def arms_info(result: Result, true_parameters: ArrayLike | None = None) -> ArmsI
     labels = tuple(int(label) for label in result.labels[known])
     names = tuple(str(arm) for arm in result.arms)
     d = estimates.shape[1]
-    axes = ("parameter",) if d == 1 else ("parameter 0", "parameter 1")
+    axes: tuple[str, ...] = ("parameter",) if d == 1 else ("parameter 0", "parameter 1")
+    if result.features is not None and d <= 2:
+        axes = result.features
     points, directions = estimates, np.eye(d)
     if d > 2:
         points, truth, axes, directions = _principal_axes(estimates, truth)
@@ -102,6 +107,7 @@ def arms_info(result: Result, true_parameters: ArrayLike | None = None) -> ArmsI
         truth=truth,
         missing=tuple(name for name, k in zip(names, known, strict=True) if not k),
         directions=directions,
+        intervals=None if d > 2 or result.intervals is None else result.intervals[known],
     )
 
 
@@ -150,6 +156,14 @@ def _draw_strip(ax: Axes, info: ArmsInfo) -> None:
     labels = tuple(info.labels[i] for i in order)
     for row, i in enumerate(order):
         ax.axhline(row, color=FAINT, linewidth=0.6, alpha=0.7)
+        if info.intervals is not None and np.isfinite(info.intervals[i, 0]).all():
+            ax.plot(
+                info.intervals[i, 0],
+                [row, row],
+                color=cluster_color(info.labels[i]),
+                linewidth=2.0,
+                alpha=0.35,
+            )
         ax.plot(info.points[i, 0], row, **_marker(info.labels[i]))
     if info.truth is not None:
         ax.plot(info.truth[order, 0], np.arange(len(order)), **_TRUTH)
