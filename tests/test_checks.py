@@ -217,3 +217,41 @@ def test_tables_are_checked_in_their_order():
     assert "rows depend on the one before" in found.seen
     once = la.cluster(table, 2, replace=False)
     assert all(f.breaks_promise for f in once.checks)
+
+
+@pytest.mark.parametrize(
+    ("family", "draw"),
+    [
+        ("gaussian:4", lambda g, m: g.normal(m, 2.0, 300)),
+        ("gaussian-unknown", lambda g, m: g.normal(m, 7.0, 300)),
+        ("poisson", lambda g, m: g.poisson(40.0 + m, 300)),
+        ("gamma:2:mean", lambda g, m: g.gamma(2.0, 3.0 + m, 300)),
+    ],
+)
+def test_plot_fit_is_the_diagonal_for_the_right_family(family, draw):
+    rng = np.random.default_rng(9)
+    result = la.cluster(
+        {name: draw(rng, m) for name, m in (("a", 0), ("b", 1), ("c", 90))}, 2, family=family, max_samples=200
+    )
+    info = la.plots.fit_info(result)
+    assert info.names == ("a", "b", "c")
+    assert np.abs(np.array(info.model) - np.array(info.records))[:, 5:-5].max() < 0.35
+    axes = la.plots.plot_fit(result)
+    assert axes.get_xlabel() == "quantile of the model (standard deviations from the mean)"
+
+
+def test_plot_fit_shows_a_wrong_variance_and_refuses_what_it_cannot_show():
+    rng = np.random.default_rng(10)
+    data = {name: rng.normal(m, 3.0, (300, 2)) for name, m in (("a", 0), ("b", 1), ("c", 90))}
+    info = la.plots.fit_info(la.cluster(data, 2, family="gaussian"))
+    assert info.names[:2] == ("a, 0", "a, 1")
+    slopes = [np.polyfit(x, y, 1)[0] for x, y in zip(info.model, info.records, strict=True)]
+    assert np.allclose(slopes, 3.0, atol=0.6)
+    with pytest.raises(InvalidInput, match="the bounded family has no distribution"):
+        la.plots.plot_fit(
+            la.cluster(
+                {"a": [0.0, 1.0] * 9, "b": [1.0, 0.9] * 9, "c": [0.1] * 18}, 2, clip=(0, 1), max_samples=20
+            )
+        )
+    with pytest.raises(InvalidInput, match="no arm has 5 samples"):
+        la.plots.plot_fit(la.BanditClusterer(2, 3).result())

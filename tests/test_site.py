@@ -159,9 +159,7 @@ def test_no_internal_link_is_broken():
 def test_everything_public_is_in_the_reference():
     """Each public name has a page of its own, under the package that it belongs to."""
     described = {path.stem.rpartition(".")[2] for path in (SITE / "api").glob("*.html")}
-    modules = (
-        "arms campaign client datasets errors families linkage montecarlo paper planning regions sampling"
-    )
+    modules = "arms campaign checks client datasets errors families linkage montecarlo paper planning regions sampling"
     names = {f"linkarms.{name}": getattr(la, name) for name in la.__all__}
     for module in map(
         importlib.import_module, (f"linkarms.{m}" for m in f"{modules} server sklearn stopping".split())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from linkarms._version import __version__
 
 if TYPE_CHECKING:
-    from linkarms import arms, campaign, datasets, errors, families, plots, sampling, stopping
+    from linkarms import arms, campaign, checks, datasets, errors, families, plots, sampling, stopping
     from linkarms.alternatives import Psi, psi
     from linkarms.bound import Bound, lower_bound
     from linkarms.closed_loop import cluster
@@ -40,7 +40,7 @@ _HOMES = {
     "psi": "alternatives",
     "simulate": "montecarlo",
 }
-_ROOMS = ("arms", "campaign", "datasets", "errors", "families", "plots", "sampling", "stopping")
+_ROOMS = ("arms", "campaign", "checks", "datasets", "errors", "families", "plots", "sampling", "stopping")
 
 __all__ = [
     "Audit",
@@ -56,6 +56,7 @@ __all__ = [
     "arms",
     "audit",
     "campaign",
+    "checks",
     "cluster",
     "datasets",
     "errors",

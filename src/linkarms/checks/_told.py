@@ -102,7 +102,8 @@ class ModelFit:
     """
 
     def __init__(self, families: ArmFamilies, arms: Sequence[Hashable], told: Told) -> None:
-        self.families, self.arms = families, tuple(arms)
+        self.families: ArmFamilies | None = families
+        self.arms = tuple(arms)
         self._told = told
 
     @cached_property
@@ -115,7 +116,9 @@ class ModelFit:
         """What in the samples contradicts the families."""
         from linkarms.checks._check import find_contradictions
 
+        assert self.families is not None  # findings are computed before the families are left behind
         return find_contradictions(self.families, self.arms, Told(self.samples, self._told.resampled))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"arms": self.arms, "samples": self.samples, "findings": self.findings}  # no native objects
+        # no native objects: what needs the families is computed before they are left behind
+        return {"families": None, "arms": self.arms, "samples": self.samples, "findings": self.findings}

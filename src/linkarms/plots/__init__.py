@@ -9,13 +9,11 @@ from linkarms.plots._dendrogram import DendrogramInfo, dendrogram_info, plot_den
 from linkarms.plots._error_curve import (
     ErrorCurve,
     ErrorCurveInfo,
-    FitInfo,
     error_curve_info,
-    fit_info,
     plot_error_curve,
-    plot_fit,
 )
 from linkarms.plots._evidence import History, HistoryRecorder, plot_evidence
+from linkarms.plots._fit import FitInfo, fit_info, plot_fit
 from linkarms.plots._linkage_steps import LinkageStepsInfo, linkage_steps_info, plot_linkage_steps
 from linkarms.plots._pulls import PullsInfo, plot_pulls, pulls_info
 from linkarms.plots._report import write_report

@@ -1,4 +1,4 @@
-"""Samples against measured error, ours and the paper's; and how well a model fits its records."""
+"""Samples against measured error, ours and the paper's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from linkarms.plots._style import FAINT, MUTED, cluster_color, cluster_marker, new_axes, tidy
+from linkarms.plots._style import MUTED, cluster_color, cluster_marker, new_axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,16 +16,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ErrorCurve",
     "ErrorCurveInfo",
-    "FitInfo",
     "error_curve_info",
-    "fit_info",
     "plot_error_curve",
-    "plot_fit",
 ]
-
-
-#: Quantiles beyond so many means are drawn on logarithmic axes.
-_WIDE = 5.0
 
 
 @dataclass(frozen=True)
@@ -131,60 +124,4 @@ def plot_error_curve(experiment: Experiment, *, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("log(1 / measured error)")
     ax.set_ylabel("mean samples")
     ax.legend(fontsize=8)
-    return ax
-
-
-@dataclass(frozen=True)
-class FitInfo:
-    """What `plot_fit` draws: for each arm and coordinate the records' quantiles over the model's, both in units of the model's mean."""
-
-    names: tuple[str, ...]
-    model: tuple[tuple[float, ...], ...]
-    records: tuple[tuple[float, ...], ...]
-
-
-def fit_info(experiment: Experiment) -> FitInfo:
-    """Build the data of `plot_fit`."""
-    names, model, records = [], [], []
-    for f in experiment.fit:
-        several = sum(g.arm == f.arm for g in experiment.fit) > 1
-        names.append(f"{f.arm}, {f.coordinate}" if several else f.arm)
-        model.append(tuple(float(q) / f.mean for q in f.model_quantiles))
-        records.append(tuple(float(q) / f.mean for q in f.quantiles))
-    return FitInfo(tuple(names), tuple(model), tuple(records))
-
-
-def plot_fit(experiment: Experiment, *, ax: Axes | None = None) -> Axes:
-    """Draw quantiles of the records against those of the model; on the diagonal they agree.
-
-    Parameters
-    ----------
-    experiment : Experiment
-        From `linkarms.paper.run_taxi` or `linkarms.paper.run_movielens`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes.
-    """
-    info = fit_info(experiment)
-    ax = new_axes(ax)
-    tidy(ax, f"Records against the model: {experiment.name}", grid="both")
-    most = max(max(q) for q in (*info.model, *info.records))
-    least = min(0.0, *(min(q) for q in (*info.model, *info.records)))
-    ax.plot([least, 1e-3, most], [least, 1e-3, most], color=FAINT)
-    for i, (name, x, y) in enumerate(zip(info.names, info.model, info.records, strict=True)):
-        ax.plot(
-            x, y, marker=cluster_marker(i), markersize=3, linewidth=0.8, color=cluster_color(i), label=name
-        )
-    if min(min(q) for q in info.model) > 0 and most > _WIDE:
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set_xlim(left=0.5 * min(min(q) for q in info.model))
-        ax.set_ylim(bottom=0.5 * min(min(q) for q in info.model))
-    ax.set_xlabel("quantile of the model / mean")
-    ax.set_ylabel("quantile of the records / mean")
-    ax.legend(fontsize=7)
     return ax

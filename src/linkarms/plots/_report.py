@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linkarms.errors import InvalidInput, require
-from linkarms.plots._error_curve import plot_error_curve, plot_fit
+from linkarms.plots._error_curve import plot_error_curve
+from linkarms.plots._fit import plot_fit
 from linkarms.plots._html import html_page
 from linkarms.plots._linkage_steps import plot_linkage_steps
 from linkarms.plots._markdown import markdown_page
