@@ -15,6 +15,8 @@ PROOFS = (
     "audits",
     "supermartingales",
     "model_checks",
+    "aligned_infima",
+    "aligned_processes",
     "campaign_crashes",
     "service_crashes",
     "service_fuzz",

@@ -131,7 +131,7 @@ def test_the_threshold_is_divided(rule):
 
 def test_the_prices_are_divided_too():
     """Those of three Gaussian arms with one c, by the formula of the docs; the paper's are in its threshold."""
-    full, weak = compared(la.stopping.Anytime(c=3.0), 7.0)
+    full, weak = compared(la.stopping.Anytime(c=3.0, version=1), 7.0)
     price = 3 * 0.5 * math.log1p(12 / 3.0)
     assert full.evidence + price == pytest.approx(weak.evidence + price / 7.0, rel=1e-12)
     full, weak = compared(PAPER, 7.0)

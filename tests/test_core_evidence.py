@@ -26,7 +26,7 @@ RUNS = {
     "mixed": (["gaussian", "exponential", "poisson", MEAN], 2, [0.5, 0.9, 4.0, 5.0]),
     "unknown variance": (UNKNOWN, 2, [0.0, 0.5, 3.0, 3.4]),
     "shared variance": (la.families.UnknownVariance(True), 2, [0.0, 0.5, 3.0, 3.4, 3.9]),
-    "gaussian, restless": ("gaussian", 2, [0.0, 1.0, 2.0, 3.1, 4.0]),
+    "gaussian, restless": ("gaussian", 2, [0.0, 0.1, 0.2, 0.3, 0.4]),
     "poisson, restless": ("poisson", 2, [2.0, 3.0, 4.2, 5.5]),
 }
 DELTAS = (0.9, 1e-2, 0.3)

@@ -201,13 +201,14 @@ def test_the_level_depends_on_the_largest_named_cluster():
 
 
 def test_the_rule_splits_delta_where_that_pays():
-    def bases(m, k, version=2):
-        rule, families = la.stopping.Anytime(1.0, version=version), la.families.resolve("gaussian", m, 1)
+    def bases(m, k, version=2, family="gaussian"):
+        rule, families = la.stopping.Anytime(1.0, version=version), la.families.resolve(family, m, 1)
         return [rule.base(families, k, largest) for largest in (2, 3)]
 
     assert bases(6, 3) == pytest.approx([math.log(14 / 0.9), math.log(25 / 0.1)])
     assert bases(20, 10) == pytest.approx([math.log(189 / 0.9), math.log(819 / 0.1)])
-    assert bases(4, 2) == pytest.approx([math.log(5)] * 2)  # five sets, whatever the shape
+    assert bases(4, 2) == pytest.approx([math.log(7)] * 2)  # a split would gain log(7/5 * 0.9) for pairs
+    assert bases(4, 2, family="poisson") == pytest.approx([math.log(5)] * 2)  # five sets, whatever the shape
     one = min(bases(8, 2))
     assert bases(8, 2) == [one, one]  # some cluster must have three arms
     assert bases(6, 3, version=1) == pytest.approx([math.log(35)] * 2)

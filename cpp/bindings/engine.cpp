@@ -383,6 +383,7 @@ void bind_parts(nb::module_& m, nb::module_& testing) {
       "low"_a, "high"_a, "Return upper bounds on the gaps beside each arm, and a lower bound on the largest gap.");
   m.def("boc_penalty", &boc_penalty, "n"_a, "n_features"_a, "Return an arm's part of the threshold of ATBOC and LUCBBOC.");
   m.def("evidence_has_scale", &evidence_has_scale, "model"_a, "version"_a, "Return whether any arm's evidence has a c.");
+  m.def("evidence_is_aligned", &evidence_is_aligned, "model"_a, "version"_a, "Return whether the evidence has aligned priors.");
   testing.def("log_inner_mass", &log_inner_mass, "x"_a);
   testing.def(
       "lucb_choice",

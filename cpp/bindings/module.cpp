@@ -16,6 +16,7 @@ NB_MODULE(_core, m) {
   linkarms::bindings::bind_pairs(m, testing);
   linkarms::bindings::bind_psi(m, testing);
   linkarms::bindings::bind_engine(m, testing);
+  linkarms::bindings::bind_aligned(testing);
   linkarms::bindings::bind_evidence(testing);
   linkarms::bindings::bind_exact(m, testing);
   linkarms::bindings::bind_plain_loop(testing);

@@ -12,6 +12,7 @@ void bind_linkage(nanobind::module_& m, nanobind::module_& testing);
 void bind_pairs(nanobind::module_& m, nanobind::module_& testing);
 void bind_psi(nanobind::module_& m, nanobind::module_& testing);
 void bind_engine(nanobind::module_& m, nanobind::module_& testing);
+void bind_aligned(nanobind::module_& testing);
 void bind_evidence(nanobind::module_& testing);
 void bind_exact(nanobind::module_& m, nanobind::module_& testing);
 void bind_plain_loop(nanobind::module_& testing);

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "evidence/averaged.hpp"
+#include "evidence/aligned.hpp"
 #include "evidence/bottleneck.hpp"
 #include "evidence/centred_variance.hpp"
 #include "evidence/scalar.hpp"
@@ -15,7 +15,8 @@ std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, std::
                                                        int version) {
   switch (model.kind()) {
     case Kind::isotropic:
-      if (version >= 2) return std::make_unique<BottleneckEvidence<AveragedEvidence>>(model, grid, discount);
+      if (evidence_is_aligned(model, version))
+        return std::make_unique<BottleneckEvidence<AlignedEvidence>>(model, grid, discount);
       return std::make_unique<BottleneckEvidence<IsotropicEvidence>>(model, grid, discount);
     case Kind::covariance:
     case Kind::vector:

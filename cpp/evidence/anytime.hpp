@@ -62,8 +62,8 @@ class AnytimeEvidence {
 };
 
 /// `version` 1 weighs arms of unknown variance by universal inference, 2 by mixtures centred at the tested
-/// variance; 1 takes the best c of the grid for Gaussian arms of one variance each, 2 the average over it;
-/// others are the same. `grid` holds the values of c; prices are divided by `discount`, which is 1
+/// variance; 1 has isotropic evidence for Gaussian arms of one variance each, 2 aligned evidence; others are
+/// the same. `grid` holds the values of c; prices are divided by `discount`, which is 1
 /// unless the rule was weakened on purpose.
 [[nodiscard]] std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, std::vector<double> grid,
                                                                      double discount, int version);

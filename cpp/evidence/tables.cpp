@@ -25,6 +25,10 @@ bool evidence_has_scale(const Model& model, int version) {
   return false;
 }
 
+bool evidence_is_aligned(const Model& model, int version) {
+  return version >= 2 && model.kind() == Kind::isotropic;
+}
+
 ScaleTables::ScaleTables(const Model& model, std::vector<double> grid, double discount)
     : grid_(std::move(grid)), discount_(discount) {
   if (grid_.empty() || !std::ranges::all_of(grid_, [](double c) { return c > 0.0 && std::isfinite(c); })) {

@@ -22,6 +22,8 @@ enum class ArmEvidence { gaussian, mixture, prior, universal };
 /// Whether any arm's evidence has a c under this version of the anytime rule: elsewhere a grid of one value
 /// is enough.
 [[nodiscard]] bool evidence_has_scale(const Model& model, int version);
+/// Whether its priors are aligned (section 10 of math.md).
+[[nodiscard]] bool evidence_is_aligned(const Model& model, int version);
 
 /// What n samples weigh in evidence whose prior weighs as much as c, and the price of that in d dimensions; c
 /// = 0 gives n itself.

@@ -32,35 +32,31 @@ def one_sided(n, c, y):
 
 
 def log_evidence(lam, x, counts, variances, grid, ratio, isotropic):
-    """log E at lam, of shape (..., arms, d)."""
+    """log E at lam, of shape (..., arms, d); x and counts may have the same leading axes."""
     lam = np.asarray(lam, dtype=float)
-    arms, d = x.shape
+    arms, d = lam.shape[-2:]
     n = directions(lam)
     shift = x - lam
     scale = np.sqrt(np.asarray(variances))
-    along = np.sum(shift * n, axis=-1) / scale
-    square = np.sum(shift * shift, axis=-1) / scale**2
-    still = ~np.any(n != 0.0, axis=-1)
-    inter = [0, 2] if arms == 3 else [2, 3]
-    parts = []
-    for c in grid:
-        aligned, plain = 0.0, []
-        for m in range(arms):
-            k, rest = float(counts[m]), float(counts[m])
-            if m in inter and d > 1:
-                tight = ratio * c
-                aligned = (
-                    aligned + k**2 * square[..., m] / (2.0 * (k + tight)) - d / 2.0 * np.log1p(k / tight)
-                )
-                rest = k * tight / (k + tight)
-            aligned = aligned + np.where(still[..., m], 0.0, one_sided(rest, c, along[..., m]))
-            free, size = (square[..., m], d) if m in inter else (along[..., m] ** 2, 1)
-            plain.append(k**2 * free / (2.0 * (k + c)) - size / 2.0 * np.log1p(k / c))
-        size = len(grid)
-        parts.append(np.log((1.0 - isotropic) / size) + aligned)
-        parts.append(np.log(isotropic / (2 * size)) + sum(plain[m] for m in inter))
-        parts.append(np.log(isotropic / (2 * size)) + sum(plain))
-    return special.logsumexp(np.array(parts), axis=0)
+    # (..., 1, arms) beside the grid's (J, 1)
+    along = (np.sum(shift * n, axis=-1) / scale)[..., None, :]
+    square = (np.sum(shift * shift, axis=-1) / scale**2)[..., None, :]
+    still = ~np.any(n != 0.0, axis=-1)[..., None, :]
+    inter = np.isin(np.arange(arms), [0, 2] if arms == 3 else [2, 3])
+    k, c = np.asarray(counts, dtype=float)[..., None, :], np.asarray(grid, dtype=float)[:, None]
+    tight = ratio * c
+    turns = inter & (d > 1)
+    rest = np.where(turns, k * tight / (k + tight), k)
+    across = np.where(turns, k**2 * square / (2.0 * (k + tight)) - d / 2.0 * np.log1p(k / tight), 0.0)
+    aligned = np.sum(across + np.where(still, 0.0, one_sided(rest, c, along)), axis=-1)
+    free, size = np.where(inter, square, along**2), np.where(inter, d, 1)
+    plain = k**2 * free / (2.0 * (k + c)) - size / 2.0 * np.log1p(k / c)
+    parts = [
+        np.log(1.0 - isotropic) + aligned,
+        np.log(isotropic / 2) + np.sum(np.where(inter, plain, 0.0), axis=-1),
+        np.log(isotropic / 2) + np.sum(plain, axis=-1),
+    ]
+    return special.logsumexp(np.concatenate(parts, axis=-1), axis=-1) - np.log(len(c))
 
 
 def slack(lam):
@@ -122,7 +118,7 @@ def brute_infimum(x, counts, variances, grid, ratio, isotropic, starts, rng, gue
             jac=gradient,
             method="SLSQP",
             constraints=[{"type": "ineq", "fun": constraint, "jac": normal}],
-            options={"maxiter": 200, "ftol": 1e-10},
+            options={"maxiter": 80, "ftol": 1e-9},
         )
         for z in (found.x, lam.ravel()):
             inside = moved_inside(z.reshape(arms, d))

@@ -18,6 +18,8 @@ __all__ = ["Anytime"]
 
 #: The weights of the prior, in samples: the best is about ``5 (sigma/gap)^2``, so these serve gaps from a fiftieth of sigma to five of it.
 GRID = tuple(0.2 * 5.0**j for j in range(8))
+#: The same for aligned evidence: steps may be smaller where the grid is averaged over.
+ALIGNED_GRID = tuple(0.5 * 3.0**j for j in range(9))
 #: The newest version of the rule.
 VERSION = 2
 
@@ -33,12 +35,12 @@ class Anytime(StoppingRule):
     Parameters
     ----------
     c : float, sequence of float or None
-        How many samples the priors of the evidence weigh. By default a grid of eight, over which the rule averages for each set of
-        arms, so that nobody has to know the scale of the gaps.
+        How many samples the priors of the evidence weigh. By default a grid of eight or nine, so that nobody has to know the scale of
+        the gaps.
     version : int, optional
         By default the newest, 2. A run ends under the version that it began with, since a change on the way could spend delta twice:
-        dumps and campaigns hold it. Version 1 counts all sets of three or four arms, takes the best ``c`` of the grid for the price of
-        ``log 8``, and weighs arms of unknown variance by universal inference. It needs more samples.
+        dumps and campaigns hold it. Version 1 counts all sets of three or four arms, has isotropic priors for Gaussian arms of known
+        variance, and weighs arms of unknown variance by universal inference. It needs more samples.
 
     Examples
     --------
@@ -75,6 +77,8 @@ class Anytime(StoppingRule):
 
     def grid(self, families: ArmFamilies) -> NDArray[np.float64]:
         """Return the values of ``c``; a single one where no arm's evidence has a ``c``."""
+        if self._c is None and _core.evidence_is_aligned(families.model, self.version):
+            return np.array(ALIGNED_GRID)
         return self._grid if _core.evidence_has_scale(families.model, self.version) else self._grid[:1]
 
     def native(self, families: ArmFamilies) -> _core.AnytimeStop:

@@ -1,0 +1,64 @@
+// Aligned evidence of Gaussian arms with one variance each (section 10 of math.md): version 2 of the rule.
+//
+//   E(u,v; a,b) = the lower bound that the search of evidence/aligned_search.hpp proves for  inf log E(lambda)  over
+//   all lambda with |lambda_u - lambda_v| >= |lambda_a - lambda_b|
+//
+// Any lambda of the piece bounds the infimum from above. One that was near the minimiser a while ago goes on doing so:
+// most questions whether the evidence is below a level need its value alone, and for that only the terms of the arm
+// that was sampled are computed again.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "evidence/aligned_piece.hpp"
+#include "evidence/pairs.hpp"
+
+namespace linkarms {
+
+class AlignedEvidence {
+ public:
+  static constexpr EvidenceUnit unit = EvidenceUnit::piece;
+  static constexpr bool averages_grid = true;
+
+  AlignedEvidence(const Model& model, std::vector<double> grid, double discount);
+
+  [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);
+  [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first);
+  /// The c whose aligned component has the most evidence at psi's alternative.
+  [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale);
+  /// From the isotropic components alone.
+  [[nodiscard]] std::vector<SpreadBounds> bounds(const Situation& now, double level, Index first, const Witness& at);
+
+  void sampled(const Situation&, Index) {}
+  void forget();
+
+ private:
+  /// An arm's coefficients in both of its places, after `count` samples.
+  struct Entry {
+    long long count = 0;
+    std::vector<AlignedArm> places;  ///< by Place
+  };
+  /// A lambda of a piece, and the counts of its arms when its terms were computed.
+  struct Point {
+    Witness witness;
+    std::array<long long, 4> count{};
+    AlignedPoint point;
+  };
+
+  [[nodiscard]] const AlignedArm& arm(const Samples& samples, Index m, Place place);
+  [[nodiscard]] AlignedPiece piece(const Samples& samples, const Witness& w);
+  /// Whether log E at the kept lambda is below `level`.
+  [[nodiscard]] bool is_below_at(const Samples& samples, const AlignedPiece& piece, Point& kept, double level) const;
+  void keep(const Samples& samples, const AlignedPiece& piece, const Witness& w, const Matrix& lambda);
+  /// Rows of `lam` in the order of `Role`, b moved towards a until the piece has them.
+  [[nodiscard]] static Matrix inside(const Matrix& lam, const Witness& w);
+
+  const Model* model_;
+  AlignedRule rule_;
+  std::vector<Entry> arms_;
+  std::vector<Point> points_;
+  std::size_t next_ = 0;  ///< the point that is replaced next
+};
+
+}  // namespace linkarms

@@ -1,0 +1,38 @@
+// The infimum of log E over a whole piece, bracketed: branch and bound over the directions of its two pairs.
+#pragma once
+
+#include "evidence/aligned_directions.hpp"
+#include "evidence/aligned_piece.hpp"
+#include "math/constants.hpp"
+
+namespace linkarms {
+
+/// The isotropic components alone: the closed forms of 2.1, at the c with the most evidence.
+struct IsotropicPart {
+  double value = -inf;            ///< log E is at least this all over the piece
+  Index scale = 0;                ///< the place of that c
+  std::array<double, 4> along{};  ///< about how far each arm is shifted at its minimum
+  double mu = 0.0;                ///< the multiplier of the constraint
+};
+[[nodiscard]] IsotropicPart isotropic_part(const AlignedPiece& piece, const PairDifferences& pairs);
+
+/// When to end the search. The way that it takes does not depend on the levels, so whether the lower bound
+/// reaches a level is the same question as whether that of a search without levels does.
+struct SearchGoal {
+  double enough = inf;       ///< as soon as the lower bound is at least this
+  double too_little = -inf;  ///< as soon as the infimum is known to be below this
+  double gap = 2e-3;         ///< where lower and upper are so near
+  int boxes = 2000;          ///< after so many boxes, whatever is known
+};
+
+struct Bracket {
+  double lower = -inf;  ///< the infimum is at least this
+  double upper = inf;   ///< log E at `lambda`
+  Matrix lambda;        ///< a point of the piece, in the order of `Role`
+  int boxes = 0;
+};
+
+/// Deterministic: depends on the piece and the goal alone.
+[[nodiscard]] Bracket bracket_infimum(const AlignedPiece& piece, const SearchGoal& goal);
+
+}  // namespace linkarms
