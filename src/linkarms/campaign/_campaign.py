@@ -13,6 +13,7 @@ from linkarms._validate import check_integer
 from linkarms._version import __version__
 from linkarms.campaign import _operations, _report
 from linkarms.campaign._account import Account
+from linkarms.campaign._checks import read_fit
 from linkarms.campaign._computer import Computer, Standing
 from linkarms.campaign._doctor import examine
 from linkarms.campaign._export import export_rows
@@ -25,6 +26,7 @@ from linkarms.campaign._run import Watcher
 from linkarms.campaign._session import Session, chained, to_json
 from linkarms.campaign._settings import Settings, refuse_unstorable
 from linkarms.campaign._storage import Entry, Reader, Storage
+from linkarms.checks import Finding
 from linkarms.clusterer import BanditClusterer
 from linkarms.errors import InvalidInput, TooLarge, require
 from linkarms.result import Result
@@ -295,6 +297,15 @@ class Campaign:
             if figures.version > standing.head.figures_version:
                 computer.store([*computer.worth_storing(), figures.computed()])
         return _report.status(computer.run, standing, figures)
+
+    def check_model(self) -> tuple[Finding, ...]:
+        """Return what in the stored samples contradicts the family, with what it means and what to use instead.
+
+        It reads all tickets, and looks at the first 2,000 samples of each arm. See `linkarms.checks`.
+        """
+        with self.storage.read(self.name, known=True) as reader:
+            fit = read_fit(self._computer.run, reader)
+        return fit.findings
 
     def history(self, after: int = 0, limit: int | None = None) -> list[Event]:
         """Return the log from entry ``after + 1`` on, at most ``limit`` entries."""

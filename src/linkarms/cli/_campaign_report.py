@@ -79,8 +79,9 @@ def status(
 
     with opened(name, storage) as run:
         found = run.status(wait=wait)
+        warnings = [str(finding) for finding in run.check_model()] if wait else []
     if as_json:
-        print_json(found.to_dict())
+        print_json(found.to_dict() | {"warnings": warnings})
         return
     tickets = ", ".join(f"{n} {state}" for state, n in found.tickets.items() if n) or "none"
     print(f"{found.name}: {found.samples} samples, {len(found.arms)} arms, {found.n_clusters} clusters")
@@ -92,6 +93,8 @@ def status(
     for label, arms in enumerate(found.clusters):
         print(f"  {label}: {', '.join(arms)}")
     print(found.promise)
+    for text in warnings:
+        print(f"warning: {text}")
 
 
 def export(

@@ -127,6 +127,8 @@ class _Watched:
 
     def __init__(self, home: Home, name: str) -> None:
         self._home, self._name, self._replayed = home, name, 0.0
+        self._warnings: list[str] = []
+        self._checked = (0, 0)  # samples and retractions at the last check of the model
         self.glance = Shared(self._look)
         self.state = self._current(lambda wait: self._make_state(wait))
         self.view = self._current(lambda wait: self._make_view(wait))
@@ -165,8 +167,16 @@ class _Watched:
         seen = campaign.overview(_RECENT, wait=wait)
         if wait:
             self._replayed = trace.catch_up(PATIENCE)
-        view = view_of(seen, self._replayed, trace.looks)
+            self._check(campaign, seen)
+        view = view_of(seen, self._replayed, trace.looks, self._warnings)
         return self._computed(seen, {"view": to_json(view)}, at, self._replayed >= 1.0)
+
+    def _check(self, campaign: Campaign, seen: Overview) -> None:
+        """Look for what contradicts the family, when the number of samples has grown by a tenth or samples were retracted."""
+        told = (seen.status.samples, seen.status.tickets["retracted"])
+        if told[0] > 1.1 * self._checked[0] or told[1] != self._checked[1]:
+            self._warnings = [str(finding) for finding in campaign.check_model()]
+            self._checked = told
 
     def _computed(self, seen: Overview, bodies: dict[str, bytes], at: float, whole: bool = True) -> Computed:
         return Computed(seen.status.version, self._until(seen), bodies, whole, at, seen.status.age)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -38,13 +39,18 @@ def campaign_view(campaign: Campaign, trace: Trace) -> dict[str, Any]:
     return view_of(campaign.overview(), trace.catch_up(PATIENCE), trace.looks)
 
 
-def view_of(seen: Overview, replayed: float, looks: list[Look]) -> dict[str, Any]:
-    """Return the same of an overview and of looks of a trace, which has replayed this part of the log."""
+def view_of(
+    seen: Overview, replayed: float, looks: list[Look], warnings: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the same of an overview and of looks of a trace, which has replayed this part of the log.
+
+    ``warnings`` say where the samples contradict the family.
+    """
     status, result = seen.status, seen.result
     return {
         "status": status.to_dict(),
         "progress": progress_of(status),
-        "words": _words(status, result, looks),
+        "words": _words(status, result, looks) | {"warnings": list(warnings)},
         "arms": _arms(seen),
         "dendrogram": _dendrogram(result),
         "evidence": _evidence(looks, status, replayed),

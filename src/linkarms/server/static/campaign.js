@@ -107,7 +107,7 @@ export function showCampaign({ main, connected, writes, loggedOut }, name) {
     place.known.textContent = words.known + (view.evidence.changed && !status.done ? ` They have been the same since sample ${count(view.evidence.changed)}.` : "");
     place.doubt.textContent = words.doubt || (status.stopped ? "Nothing that matters: the evidence is enough." : "Not known yet.");
     place.when.textContent = when(view);
-    place.promise.textContent = [words.remark, words.condition].filter(Boolean).map((text) => text[0].toUpperCase() + text.slice(1) + ".").join(" ");
+    place.promise.textContent = [words.remark, words.condition, ...words.warnings].filter(Boolean).map((text) => text[0].toUpperCase() + text.slice(1) + ".").join(" ");
     place.replay.textContent = view.evidence.replayed < 1 ? `The history is being read: ${Math.floor(100 * view.evidence.replayed)} %.` : "";
     place.clusters.replaceChildren(...clusterList(view));
     swap(place.table, armsTable(view));

@@ -1,0 +1,25 @@
+"""The check of the model, from the samples that a campaign has stored."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from linkarms.campaign._run import Run
+from linkarms.campaign._storage import TOLD, Reader
+from linkarms.checks import KEPT, ModelFit, Told
+
+__all__ = ["read_fit"]
+
+
+def read_fit(run: Run, reader: Reader) -> ModelFit:
+    """Return the first samples of each arm in the order told, without those that were retracted, beside their families."""
+    rows = sorted((row for row in reader.tickets() if row.state == TOLD), key=lambda row: row.number or 0)
+    samples: list[list[list[float]]] = [[] for _ in run.arms]
+    for row in rows:
+        if len(samples[row.arm]) < KEPT:
+            samples[row.arm].append(json.loads(row.value or "[]"))
+    d = run.clusterer.n_features
+    arrays = [np.array(x, dtype=np.float64).reshape(-1, d) for x in samples]
+    return ModelFit(run.clusterer.families, run.arms, Told(arrays))
