@@ -235,7 +235,7 @@ BAD = {
     "wrong shape": (lambda c: c.tell(0, 1.0), errors.InvalidSample, "shape"),
     "not finite": (lambda c: c.tell(0, [0, np.nan]), errors.InvalidSample, "not finite"),
     "infinite": (lambda c: c.tell(0, [0, np.inf]), errors.InvalidSample, "not finite"),
-    "text": (lambda c: c.tell(0, "many"), errors.InvalidSample, "no number"),
+    "text": (lambda c: c.tell(0, "many"), errors.InvalidSample, "not a number"),
     "lengths": (lambda c: c.tell_many([0, 1], [[0, 0]]), errors.InvalidInput, "one value for each arm"),
     "second of a batch": (
         lambda c: c.tell_many([0, 1], [[0, 0], [0, np.nan]]),

@@ -7,12 +7,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from linkarms._dump_schema import check_dump
+from linkarms._schema import whole
 from linkarms.errors import InvalidDump, LinkarmsError
 from linkarms.families import Family, FamilyLike, from_dict
 
 __all__ = ["damage_named", "dumped_families", "dumped_rule", "read_dump", "write_dump"]
 
 _FORMAT, _VERSION = "linkarms-clusterer", 1
+#: What data that is not what it should be may raise in whoever reads it.
+_DAMAGE = (
+    LinkarmsError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
+#: The longest dump that is read.
+_LONGEST = 2**28
 
 Rule = TypeVar("Rule")
 
@@ -23,21 +37,29 @@ def write_dump(data: dict[str, Any]) -> str:
 
 
 def read_dump(blob: str) -> dict[str, Any]:
-    """The data of a dump; `InvalidDump` where it is none, or of a newer version."""
+    """Return the data of a dump, checked against its schema; `InvalidDump` where it is none, or of a newer version."""
 
     def refuse(constant: str) -> Any:
         raise ValueError(f"{constant} is no number of JSON")
 
+    if isinstance(blob, (str, bytes)) and len(blob) > _LONGEST:
+        raise InvalidDump(
+            f"the dump has {len(blob)} characters, and at most {_LONGEST} are read; use an intact one"
+        )
     try:
         data = json.loads(blob, parse_constant=refuse)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise InvalidDump(f"the dump is no JSON ({error}); give what dump() returned") from error
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
         raise InvalidDump("this is no dump of a BanditClusterer; give what dump() returned")
-    if not isinstance(data.get("version"), int) or data["version"] > _VERSION:
+    version = data.get("version")
+    if type(version) is int and version > _VERSION:
         raise InvalidDump(
-            f"the dump has format version {data.get('version')!r} and this linkarms reads {_VERSION}; upgrade linkarms"
+            f"the dump has format version {version} and this linkarms reads {_VERSION}; upgrade linkarms"
         )
+    with damage_named():
+        whole(1, _VERSION)(version, "dump.version")
+        check_dump(data)
     return data
 
 
@@ -46,12 +68,16 @@ def damage_named() -> Iterator[None]:
     """Turn whatever damaged data raises into an `InvalidDump`."""
     try:
         yield
-    except InvalidDump:
-        raise
-    except (LinkarmsError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidDump(
-            f"the dump is damaged ({type(error).__name__}: {error}); use an intact one"
-        ) from error
+    except InvalidDump as error:
+        raise InvalidDump(_in_one_line(error)) from error
+    except _DAMAGE as error:
+        raise InvalidDump(f"the dump is damaged ({_in_one_line(error)}); use an intact one") from error
+
+
+def _in_one_line(error: Exception) -> str:
+    """What an error says, without the middle if that is long: it may hold the damaged text."""
+    words = " ".join(str(error).split()) or type(error).__name__
+    return words if len(words) <= 400 else f"{words[:200]} ... {words[-200:]}"
 
 
 def dumped_families(specs: list[dict[str, Any]], own: FamilyLike | None) -> list[Family]:

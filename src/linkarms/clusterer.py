@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkarms._answer import make_result
 from linkarms._dump import damage_named, dumped_families, dumped_rule, read_dump, write_dump
+from linkarms._dump_schema import check_state
 from linkarms._recorded_loop import Recorded, check_records, looks_of, run_recorded
 from linkarms._samples import check_samples, sufficient_statistics
+from linkarms._schema import Damage
 from linkarms._validate import check_delta, check_integer, check_n_clusters, check_seed
 from linkarms.checks import SampleLog, Told
 from linkarms.engine import Engine
@@ -374,11 +376,14 @@ class BanditClusterer:
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from a `snapshot` of the same run."""
         with damage_named():
+            check_state(snapshot, self.families.families, self.n_features)
             self._engine.restore(snapshot["state"])
+            if snapshot["stopped"] and not (self._engine.ready or self._engine.trivial):
+                raise Damage("run.stopped is true, and some arm has no sample")
             memory = snapshot.get("memory")
             if memory is not None:
                 self._engine.sampling.remember(memory)
-            self._stopped, self._closed = bool(snapshot["stopped"]), snapshot["closed"]
+            self._stopped, self._closed = snapshot["stopped"], snapshot["closed"]
 
     def set_pending(self, pulls: Sequence[int]) -> None:
         """Set how many pulls of each arm are under way, for callers that track them themselves."""

@@ -59,6 +59,10 @@ class Resampled(Family):
         """The model's."""
         return self.model.contains(values)
 
+    def can_average(self, means: Array) -> NDArray[np.bool_]:
+        """The model's."""
+        return self.model.can_average(means)
+
     def statistics(self, values: Array) -> Array:
         """The model's."""
         return self.model.statistics(values)

@@ -18,6 +18,8 @@ from linkarms.families._callbacks import native_function
 __all__ = ["Family", "ScalarFamily"]
 
 Array = NDArray[np.float64]
+#: How far the mean of many samples may be outside the range of the samples, relative to that range.
+ROUNDING = 1e-9
 
 
 class Family(ABC):
@@ -75,6 +77,13 @@ class Family(ABC):
     def contains(self, values: Array) -> NDArray[np.bool_]:
         """Which of the samples ``values``, shape (n, d), lie in the support; shape (n,)."""
         return np.ones(len(values), dtype=bool)
+
+    def can_average(self, means: Array) -> NDArray[np.bool_]:
+        """Which of the rows of ``means``, shape (n, d), can be means of `statistics`, up to rounding; shape (n,). Dumps are checked by it.
+
+        By default these are the samples themselves.
+        """
+        return np.asarray((np.abs(means) <= self.limit).all(axis=1) & self.contains(means))
 
     def statistics(self, values: Array) -> Array:
         """Sufficient statistics of samples (n, d) -> (n, d); their mean gives the estimate."""
@@ -248,6 +257,10 @@ class ScalarFamily(Family):
             )
             self.__dict__["_functions"] = kept
         return kept
+
+    def can_average(self, means: Array) -> NDArray[np.bool_]:
+        """Any: only the family's own functions know."""
+        return np.ones(len(means), dtype=bool)
 
     def _function(self, name: str, n_arguments: int) -> Any:
         function = inspect.getattr_static(type(self), name, None)

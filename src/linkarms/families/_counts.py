@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from linkarms import _core
 from linkarms._validate import check_integer
 from linkarms.errors import InvalidInput
-from linkarms.families._base import Array, Family
+from linkarms.families._base import ROUNDING, Array, Family
 
 __all__ = ["Bernoulli", "Categorical", "Poisson"]
 
@@ -42,6 +42,10 @@ class Bernoulli(Family):
     def contains(self, values: Array) -> NDArray[np.bool_]:
         """0 or 1."""
         return np.asarray(np.all((values == 0.0) | (values == 1.0), axis=1))
+
+    def can_average(self, means: Array) -> NDArray[np.bool_]:
+        """From 0 to 1."""
+        return np.asarray(np.all((means >= -ROUNDING) & (means <= 1.0 + ROUNDING), axis=1))
 
     def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
         """Bernoulli samples."""
@@ -74,6 +78,10 @@ class Poisson(Family):
     def contains(self, values: Array) -> NDArray[np.bool_]:
         """Whole and non-negative."""
         return np.asarray(np.all((values >= 0.0) & (values == np.floor(values)), axis=1))
+
+    def can_average(self, means: Array) -> NDArray[np.bool_]:
+        """Not negative."""
+        return np.asarray(np.all((means >= 0.0) & (means <= self.limit), axis=1))
 
     def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
         """Poisson samples."""
@@ -132,6 +140,12 @@ class Categorical(Family):
     def contains(self, values: Array) -> NDArray[np.bool_]:
         """Indicators."""
         return np.asarray(np.all((values == 0.0) | (values == 1.0), axis=1) & (values.sum(axis=1) == 1.0))
+
+    def can_average(self, means: Array) -> NDArray[np.bool_]:
+        """Probabilities, which add up to 1."""
+        return np.asarray(
+            np.all(means >= -ROUNDING, axis=1) & (np.abs(means.sum(axis=1) - 1.0) <= len(means[0]) * ROUNDING)
+        )
 
     def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
         """Indicators of categories."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from linkarms import _core
 from linkarms._validate import VARIANCES
 from linkarms.errors import InvalidInput
-from linkarms.families._base import Array, Family
+from linkarms.families._base import ROUNDING, Array, Family
 
 __all__ = ["Bounded", "Gaussian", "bounded"]
 
@@ -167,6 +167,11 @@ class Bounded(Gaussian):
     def contains(self, values: Array) -> NDArray[np.bool_]:
         """Between the bounds in every coordinate."""
         return np.asarray(np.all((values >= self.low) & (values <= self.high), axis=1))
+
+    def can_average(self, means: Array) -> NDArray[np.bool_]:
+        """Between the bounds, up to rounding."""
+        slack = ROUNDING * np.maximum(np.abs(self.low), np.abs(self.high))
+        return np.asarray(np.all((means >= self.low - slack) & (means <= self.high + slack), axis=1))
 
     def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
         """Coordinates that are either the lower or the upper bound: the most spread that the bounds allow."""

@@ -74,6 +74,10 @@ class Product(Family):
         """Every coordinate in its own support."""
         return np.asarray(np.all([f.contains(x) for f, x in self._by_column(values)], axis=0))
 
+    def can_average(self, means: Array) -> NDArray[np.bool_]:
+        """Coordinate by coordinate."""
+        return np.asarray(np.all([f.can_average(x) for f, x in self._by_column(means)], axis=0))
+
     def statistics(self, values: Array) -> Array:
         """Coordinate by coordinate."""
         return np.hstack([f.statistics(x) for f, x in self._by_column(values)])

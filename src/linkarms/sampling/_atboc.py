@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms import _core
-from linkarms._validate import check_number
+from linkarms._schema import COUNT, Check, numbers, record, whole
+from linkarms._validate import LARGEST, check_number
 from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies, Gaussian
 from linkarms.sampling._rules import Compiled
@@ -120,6 +121,7 @@ class ATBOC(Compiled):
             raise InvalidInput("this ATBOC belongs to no run yet; give it to a BanditClusterer")
         n_arms, d = self._core.means.shape
         kept = _from_numbers(memory["numbers"], n_arms, d) if "numbers" in memory else memory
+        _schema(n_arms, d)(kept, "run.memory")
         lower, upper = kept["bracket"]
         self._core.atboc = _core.AtbocMemory(
             last=kept["last"],
@@ -143,6 +145,23 @@ class ATBOC(Compiled):
     def to_dict(self) -> dict[str, Any]:
         """Name and gap."""
         return {"name": self.name, "gap": self.gap}
+
+
+def _schema(n_arms: int, n_features: int) -> Check:
+    """What is remembered; the core checks the rest of the lengths."""
+    return record(
+        {
+            "last": whole(0),
+            "evaluations": whole(0),
+            "bracket": numbers(2, low=-LARGEST, high=LARGEST),
+            "weights": numbers(n_arms, low=0.0, high=COUNT),
+            "total": numbers(n_arms, low=0.0, high=COUNT),
+            "labels": numbers(n_arms, low=0, high=n_arms - 1, integers=True),
+            "mixture": numbers(-1, low=0.0, high=COUNT),
+            "arms": numbers(-1, 4, low=0, high=n_arms - 1, integers=True),
+            "points": numbers(-1, 4, n_features, low=-LARGEST, high=LARGEST),
+        }
+    )
 
 
 def _from_numbers(numbers: list[float], n_arms: int, n_features: int) -> dict[str, Any]:
