@@ -1,4 +1,4 @@
-"""The loop over recorded samples, inside the native core.
+"""The loops of `BanditClusterer.fit`: one pull at a time, and over recorded samples inside the native core.
 
 `BanditClusterer.fit` draws one record, tells it, and asks again. For records that are all at hand the core does the same in one call, in
 the same order and with the same decisions. It comes back when an arm needs its next block of random draws, and when somebody wants to look.
@@ -7,7 +7,7 @@ the same order and with the same decisions. It comes back when an arm needs its 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,34 @@ from numpy.typing import NDArray
 from linkarms._samples import check_samples, is_sample
 from linkarms.engine import Engine
 
-__all__ = ["Recorded", "check_records", "looks_of", "run_recorded"]
+if TYPE_CHECKING:
+    from linkarms.clusterer import BanditClusterer
+
+__all__ = ["Recorded", "Source", "check_records", "looks_of", "pull_until_done", "run_recorded"]
+
+
+class Source(Protocol):
+    """Where samples come from; see `linkarms.arms`."""
+
+    def pull(self, index: int) -> Any:
+        """Return one sample of an arm."""
+
+
+def pull_until_done(
+    clusterer: BanditClusterer, source: Source, callback: Callable[[BanditClusterer], None] | None
+) -> None:
+    """Pull arms one at a time until the run is done; ``callback(clusterer)`` after every sample."""
+    index = {name: m for m, name in enumerate(clusterer.arms)}
+    while not clusterer.done:
+        (arm,) = clusterer.ask()
+        try:
+            value = source.pull(index[arm])
+        except BaseException:
+            clusterer.release(arm)
+            raise
+        clusterer.tell(arm, value)
+        if callback is not None:
+            callback(clusterer)
 
 
 @runtime_checkable

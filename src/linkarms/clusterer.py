@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,14 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from linkarms._answer import make_result
 from linkarms._dump import damage_named, dumped_families, dumped_rule, read_dump, write_dump
 from linkarms._dump_schema import check_state
-from linkarms._recorded_loop import Recorded, check_records, looks_of, run_recorded
+from linkarms._recorded_loop import Recorded, Source, check_records, looks_of, pull_until_done, run_recorded
 from linkarms._samples import check_samples, sufficient_statistics
 from linkarms._schema import Damage
 from linkarms._validate import check_delta, check_integer, check_n_clusters, check_seed
 from linkarms.checks import SampleLog, Told
 from linkarms.engine import Engine
 from linkarms.errors import FamilySuggestion, InvalidInput, UnknownArm
-from linkarms.families import DEFAULT, ArmFamilies, FamilyLike, are_whole, resolve, suggestion
+from linkarms.families import DEFAULT, ArmFamilies, FamilyLike, resolve
+from linkarms.families._suggest import FamilyHint
 from linkarms.families._unknown import moments_to_rows
 from linkarms.problem import arm_names, check_size
 from linkarms.result import Result
@@ -27,10 +28,6 @@ from linkarms.sampling import SamplingRule, resolve_sampling, sampling_from_dict
 from linkarms.stopping import StoppingRule, resolve_stopping, stopping_from_dict
 
 __all__ = ["BanditClusterer"]
-
-
-class _Source(Protocol):
-    def pull(self, index: int) -> Any: ...
 
 
 class BanditClusterer:
@@ -115,12 +112,9 @@ class BanditClusterer:
         self._index = {name: m for m, name in enumerate(self.arms)}
         self._stopped = self._engine.trivial
         self._closed: str | None = None
-        #: Samples for which a family may be suggested; None once that is decided.
-        self._undescribed: list[NDArray[np.float64]] | None = [] if family is None else None
-        #: What `Result.checks` looks at: the samples told, or the records of a table.
+        self._hint = FamilyHint(wanted=family is None)
         self._log = SampleLog(len(self.arms), self.n_features)
-        self._records: Told | None = None
-        #: Names of the coordinates, for tables and pictures; None where they have none.
+        self._records: Told | None = None  # of a table; the checks look at them instead of the log
         self.features: tuple[str, ...] | None = None
         #: Samples told after the stop, as (arm, numbers): kept, and without influence on the answer.
         self.late: list[tuple[Hashable, list[float]]] = []
@@ -192,7 +186,9 @@ class BanditClusterer:
         """Report several samples, in this order. If one is refused, none is taken in."""
         names = list(arms)
         indices, samples = self.check_samples(names, values)
-        self._suggest_family(samples)
+        text = self._hint.look(samples, self._engine.core.counts)
+        if text is not None:
+            warnings.warn(text, FamilySuggestion, stacklevel=3)
         statistics = sufficient_statistics(self.families, indices, samples)
         rows = list(zip(indices, names, samples, statistics, strict=True))
         if len(rows) == 1 or (self._engine.compiled and not self.families.has_callbacks):
@@ -210,19 +206,6 @@ class BanditClusterer:
             self.late, self._stopped = late, stopped
             self._log.cut(logged)
             raise
-
-    def _suggest_family(self, samples: NDArray[np.float64]) -> None:
-        """Warn once, when every arm has two samples, if no family was given and all samples are whole numbers."""
-        if self._undescribed is None:
-            return
-        self._undescribed.append(samples)
-        whole, enough = are_whole(samples), self._engine.core.counts.min() >= 2
-        if whole and not enough:
-            return
-        text = suggestion(np.concatenate(self._undescribed)) if whole else None
-        self._undescribed = None
-        if text is not None:
-            warnings.warn(text, FamilySuggestion, stacklevel=4)
 
     def check_samples(
         self, arms: Iterable[Hashable], values: Iterable[ArrayLike]
@@ -282,7 +265,7 @@ class BanditClusterer:
             raise UnknownArm(f"there is no arm {arm!r}; the arms are {shown}") from None
 
     def fit(
-        self, source: _Source, callback: Callable[[BanditClusterer], None] | None = None
+        self, source: Source, callback: Callable[[BanditClusterer], None] | None = None
     ) -> BanditClusterer:
         """Pull arms of ``source`` one at a time until done; ``callback(self)`` is called after every sample.
 
@@ -302,25 +285,12 @@ class BanditClusterer:
         if isinstance(source, Recorded):
             check_records(self._engine, source)
             self._records = Told(source.records, resampled=source.replace)
-            looks = callback is None or hasattr(callback, "next_look")
-            if self._engine.compiled and not self.families.has_callbacks and looks and not self.pending:
-                if not self.done:
-                    self._stopped = run_recorded(
-                        self._engine, source, self.max_samples, looks_of(callback, self)
-                    )
-                    if callback is not None:
-                        callback(self)
-                return self
-        while not self.done:
-            (arm,) = self.ask()
-            try:
-                value = source.pull(self._index[arm])
-            except BaseException:
-                self.release(arm)
-                raise
-            self.tell(arm, value)
-            if callback is not None:
-                callback(self)
+            native = self._engine.compiled and not self.families.has_callbacks and not self.pending
+            if native and not self.done and (callback is None or hasattr(callback, "next_look")):
+                self._stopped = run_recorded(self._engine, source, self.max_samples, looks_of(callback, self))
+                if callback is not None:
+                    callback(self)
+        pull_until_done(self, source, callback)
         return self
 
     def evidence_and_threshold(self) -> tuple[float, float]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from linkarms._family_syntax import DEFAULT
 from linkarms.families._base import Array
 
-__all__ = ["are_whole", "suggestion"]
+__all__ = ["FamilyHint", "are_whole", "suggestion"]
 
 
 def are_whole(samples: Array) -> bool:
@@ -48,3 +48,28 @@ def suggestion(samples: ArrayLike) -> str | None:
         words = ["bernoulli" if column else "poisson" for column in binary]
         seen, use, family = "all are whole numbers >= 0", "yes or no and counts", ",".join(words)
     return f"no family is given, so the samples are taken as {DEFAULT}, and {seen}; for {use}, give the family {family!r}"
+
+
+class FamilyHint:
+    """Looks at the first samples of a run that came without a family, and suggests one, once.
+
+    Parameters
+    ----------
+    wanted : bool
+        No family was given.
+    """
+
+    def __init__(self, wanted: bool) -> None:
+        self._seen: list[Array] | None = [] if wanted else None
+
+    def look(self, samples: Array, counts: NDArray[np.int64]) -> str | None:
+        """Return a suggestion if all samples so far are whole numbers and every arm had two before; otherwise None."""
+        if self._seen is None:
+            return None
+        self._seen.append(samples)
+        whole = are_whole(samples)
+        if whole and counts.min() < 2:
+            return None
+        text = suggestion(np.concatenate(self._seen)) if whole else None
+        self._seen = None
+        return text
