@@ -3,13 +3,12 @@
 import csv
 import io
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.pages import run_page
 from typer.testing import CliRunner
 
 from linkarms.campaign import Campaign
@@ -221,34 +220,18 @@ def test_the_examples_are_understood(shell, line):
     assert words[0] == "create" or "there is no storage" in err or "number of samples=0" in err
 
 
-def test_the_readme_goes_from_nothing_to_a_result_in_six_commands(tmp_path):
+def commands_of_the_page():
+    section = (
+        (ROOT / "docs" / "campaigns.md").read_text().split("## On the command line")[1].split("\n## ")[0]
+    )
+    return [re.search(rf"```{kind}\n(.*?)```", section, re.DOTALL)[1] for kind in ("bash", "text")]
+
+
+def test_the_guide_goes_from_nothing_to_a_result_in_six_commands(tmp_path):
     """The six commands, as they stand there, in a real shell."""
-    section = (ROOT / "README.md").read_text().split("## Campaigns")[1].split("\n## ")[0]
-    script = re.search(r"```bash\n(.*?)```", section, re.DOTALL)[1]
-    measure = re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1]
-    shown = re.search(r"```text\n(.*?)```", section, re.DOTALL)[1]
-    assert (
-        len(re.findall(r"^ *(?:while )?linkarms campaign", script, re.MULTILINE))
-        == script.count("linkarms")
-        == 6
-    )
-    (tmp_path / "measure").write_text(measure)
-    (tmp_path / "measure").chmod(0o755)
-    tool = tmp_path / "bin"
-    tool.mkdir()
-    (tool / "linkarms").write_text(
-        f"#!/bin/sh\nexec {sys.executable} -c 'from linkarms.cli import main; main()' \"$@\"\n"
-    )
-    (tool / "linkarms").chmod(0o755)
-    ran = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": f"{tool}:{tmp_path}:{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    script, shown = commands_of_the_page()
+    assert script.count("linkarms campaign") == script.count("linkarms") == 6
+    ran = run_page(script, tmp_path)
     assert ran.returncode == 0, ran.stderr
     end = "  0: ada, ben\n  1: cy, dot\nstopped: the clusters are wrong with probability at most 0.05\n"
     for text in (shown, ran.stdout):
@@ -256,3 +239,12 @@ def test_the_readme_goes_from_nothing_to_a_result_in_six_commands(tmp_path):
         assert re.search(r"^coffee: \d+ samples, 4 arms, 2 clusters\ntickets: \d+ told", text, re.MULTILINE)
         assert end in text
     assert (tmp_path / "samples.csv").read_text().startswith("ticket,arm,value,worker,told_at,state\n1,ada,")
+
+
+def test_the_loop_of_the_guide_ends_where_nothing_can_be_measured(tmp_path):
+    script, _ = commands_of_the_page()
+    without = re.sub(r"^measure\(\).*\n", "", script, flags=re.MULTILINE)
+    assert without != script
+    ran = run_page(without, tmp_path)
+    assert "measure: command not found" in ran.stderr
+    assert ran.returncode != 0 or "0 samples" in ran.stdout
