@@ -203,7 +203,7 @@ def table(report):
             lines.append(f"| {title} | {' | '.join(shown)} |")
     for title, key in (
         ("single tells a second", "tell"),
-        (f"samples a second in batches of {BATCH}", "batch"),
+        (f"samples per second in batches of {BATCH}", "batch"),
     ):
         lines.append(f"| **{title}** | {' | '.join(format(report[c][key]['rate'], ',') for c in columns)} |")
     for title, key in (("processor's part of a tell, ms", "tell"), ("of a batch, ms", "batch")):

@@ -26,8 +26,9 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "root_pages",
+    "reproduction_page",
 ]
-exclude_patterns = ["_build", "reproduction/runs"]
+exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 
 # Markdown

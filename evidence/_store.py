@@ -1,4 +1,4 @@
-"""A JSON file that grows: what is done is kept when a run is broken off."""
+"""A JSON file that grows: what is done is kept when a run is interrupted."""
 
 import json
 import os

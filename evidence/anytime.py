@@ -91,7 +91,7 @@ def experiments():
 
 
 def run(name, trials):
-    """Stopping times (one row a trial, one column a delta) and the number of errors."""
+    """Stopping times (one row per trial, one column a delta) and the number of errors."""
     problem, sampling, stopping, deltas, _ = experiments()[name]
     rule = la.sampling.resolve_sampling(sampling() if callable(sampling) else sampling)
     rows, wrong = [], 0

@@ -70,7 +70,7 @@ def setting(name):
 
 
 def run(name, factor, first, trials):
-    """``[errors, unstopped, samples]`` of the given trials, each a list with one number a delta; unstopped runs have used `MAX_SAMPLES`."""
+    """``[errors, unstopped, samples]`` of the given trials, one number per delta; unstopped runs have used `MAX_SAMPLES`."""
     problem = setting(name)
     found = la.simulate(
         problem,

@@ -3,7 +3,7 @@
 Instance ``i`` is drawn from ``numpy.random.default_rng([SEED, i])`` and solved by multi-start SLSQP of ``tests/oracles``, for every split
 of every cluster and every inter pair; the library takes no part. On a line a split is ordered, all of ``S`` left of all of ``T`` or right
 of it, because a cluster falls apart where a gap opens. Problems whose bound from the triangle inequality exceeds a value already reached
-are left out. The results go to ``evidence/exact_psi.json``, which is replaced as a whole after each instance; a run that was broken off
+are left out. The results go to ``evidence/exact_psi.json``, which is replaced as a whole after each instance; a run that was interrupted
 goes on where it stopped. ``tests/test_exact_evidence.py`` compares ``linkarms.psi`` with every stored value and computes a slice of them
 again. ``python -m evidence.exact_psi --report`` tells how often the library says exact.
 """

@@ -3,7 +3,7 @@
 Problems have two clusters of ``n`` arms each, clouds of unit variance in one or two dimensions, drawn from
 ``numpy.random.default_rng([SEED, n, d, i])``; Gaussian arms of unit variance. For each: exact psi over the bottleneck at equal weights and
 at the weights that ``lower_bound`` finds best; and the bracket of T* with the exact psi and with the bottleneck alone, as it was before.
-The results go to ``evidence/exact_savings.json``; a run that was broken off goes on where it stopped. ``--table`` prints the table of
+The results go to ``evidence/exact_savings.json``; a run that was interrupted goes on where it stopped. ``--table`` prints the table of
 ``docs/exact.md``.
 """
 

@@ -43,7 +43,7 @@ def curves():
 
 
 def run(figure, curve, rule, trials):
-    """Stopping times of the given trials, one row a trial and one column a level."""
+    """Stopping times of the given trials, one row per trial and one column a level."""
     from linkarms.montecarlo._trial import run_trial
 
     name, theta, epsilon = CURVES[figure][curve]

@@ -2,7 +2,7 @@
 
 Instance ``i`` is drawn from ``numpy.random.default_rng([SEED, i])`` and solved by ``tests/oracles`` alone;
 the library takes no part. The results go to ``evidence/psi_brute_force.json``, which is replaced as a whole
-every few instances; a run that was broken off goes on where it stopped. ``tests/test_psi_brute_force.py``
+every few instances; a run that was interrupted goes on where it stopped. ``tests/test_psi_brute_force.py``
 compares the library with every stored value, and computes a slice of them again.
 """
 

@@ -29,7 +29,7 @@ def rows(name, table):
 
 
 def table(name):
-    """Samples at equal error, one row a rule and one column an error, with the ratio to round robin below."""
+    """Samples at equal error, one row per rule and one column an error, with the ratio to round robin below."""
     found = rows(name, "at-error")
     errors = list(dict.fromkeys(r["error"] for r in found))
     lines = ["| rule | " + " | ".join(f"error {e}" for e in errors) + " |", "|---" * (1 + len(errors)) + "|"]

@@ -30,7 +30,7 @@ def simulate(rules=("ebc", "ebc-h"), problem=PROBLEM, stopping=PAPER, **options)
 
 
 def short(rule, **options):
-    """Trials of a rule in Python, broken off early: only their estimates matter."""
+    """Trials of a rule in Python, interrupted early: only their estimates matter."""
     return simulate({"mine": rule}, **({"max_samples": 60, "deltas": [0.5]} | options))
 
 
@@ -330,6 +330,6 @@ def test_the_command_line_keeps_what_is_finished(monkeypatch, capsys):
     out, err = capsys.readouterr()
     assert json.loads(out)["trials"] == 2
     assert "linkarms: the workers are gone" in err
-    assert "broken off after 2 of 4 trials" in err
+    assert "interrupted after 2 of 4 trials" in err
     error.simulation = None
     assert run(words) == 2

@@ -108,7 +108,7 @@ def test_lines_on_stdin(shell):
     )
     for stdin, words in (
         ("4,1,2\n4\n", "line 2 of stdin, '4', has no value"),
-        ("4,1,x\n", "'x' of '4' is no number"),
+        ("4,1,x\n", "'x' of '4' is not a number"),
         ("four,1,2\n", "'four' is no ticket"),
         ("4,1\n", "has shape (1,); give 2 number(s)"),
         ("", "number of samples=0"),
@@ -159,7 +159,7 @@ def test_a_campaign_that_is_not_sound(shell):
         ([*CREATE, "--family", "evil"], "family='evil' is unknown"),
         ([*CREATE, "--storage", "postgresql://me:secret@host/db"], "holds a password"),
         (["tell", "lab", "1"], "there is no value for '1'"),
-        (["tell", "lab", "1", "--worth", "3"], "is no number"),
+        (["tell", "lab", "1", "--worth", "3"], "is not a number"),
         (["retract", "lab", "1"], "--reason"),
         (["export", "lab", "--json", "--format", "csv"], "contradict each other"),
     ],

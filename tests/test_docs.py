@@ -20,7 +20,7 @@ import linkarms as la
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 MODULES = sorted(m.name for m in pkgutil.walk_packages(la.__path__, "linkarms."))
-ROOMS = ["linkarms", *(name for name in MODULES if hasattr(importlib.import_module(name), "__path__"))]
+PACKAGES = ["linkarms", *(name for name in MODULES if hasattr(importlib.import_module(name), "__path__"))]
 SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
@@ -104,17 +104,17 @@ def test_docstrings_have_examples():
     assert {f"linkarms.{name}" for name in wanted} <= with_examples
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_public_names_have_docstrings(room):
-    module = importlib.import_module(room)
-    assert (module.__doc__ or "").strip(), f"{room} has no docstring"
+@pytest.mark.parametrize("package", PACKAGES)
+def test_public_names_have_docstrings(package):
+    module = importlib.import_module(package)
+    assert (module.__doc__ or "").strip(), f"{package} has no docstring"
     for name in getattr(module, "__all__", []):
         value = getattr(module, name)
         if inspect.isclass(value) or inspect.isfunction(value) or inspect.ismodule(value):
             text = value.__doc__ or ""
             # a dataclass or a named tuple without a docstring gets its signature as one
-            assert text.strip(), f"{room}.{name} has no docstring"
-            assert not text.startswith(f"{name}("), f"{room}.{name} has no docstring of its own"
+            assert text.strip(), f"{package}.{name} has no docstring"
+            assert not text.startswith(f"{name}("), f"{package}.{name} has no docstring of its own"
 
 
 def slugs(page):

@@ -177,7 +177,7 @@ def assert_helpful(error):
     text = str(error)
     assert "\n" not in text
     assert any(
-        word in text for word in ("give", "choose", "must", "mend", "make", "call", "use ", "write ")
+        word in text for word in ("give", "choose", "must", "fix", "make", "call", "use ", "write ")
     ), text
 
 

@@ -74,7 +74,7 @@ def test_broken_rows_are_counted(tmp_path, write):
         "of other genres": 1,
         "for the second time": 1,
         "of movies without a genre": 1,
-        "with cells that are no numbers": 2,
+        "with cells that are not numbers": 2,
         "with a rating outside 0.5 to 5": 3,
         "with too few or too many cells": 2,
     }

@@ -7,7 +7,12 @@ from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parents[2]
 #: The page of the site, and the file that it shows.
-PAGES = {"contributing": "CONTRIBUTING.md", "changes": "CHANGELOG.md", "security": "SECURITY.md", "conduct": "CODE_OF_CONDUCT.md"}
+PAGES = {
+    "contributing": "CONTRIBUTING.md",
+    "changes": "CHANGELOG.md",
+    "security": "SECURITY.md",
+    "conduct": "CODE_OF_CONDUCT.md",
+}
 #: Where a link to a file at the root leads on the site.
 TARGETS = {name: f"{page}.md" for page, name in PAGES.items()} | {"README.md": "index.md"}
 

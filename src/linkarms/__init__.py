@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from linkarms.problem import Problem, problems
     from linkarms.result import Result, Witness
 
-_HOMES = {
+_MODULES = {
     "Audit": "montecarlo",
     "BanditClusterer": "clusterer",
     "Bound": "bound",
@@ -40,7 +40,7 @@ _HOMES = {
     "psi": "alternatives",
     "simulate": "montecarlo",
 }
-_ROOMS = ("arms", "campaign", "checks", "datasets", "errors", "families", "plots", "sampling", "stopping")
+_PACKAGES = ("arms", "campaign", "checks", "datasets", "errors", "families", "plots", "sampling", "stopping")
 
 __all__ = [
     "Audit",
@@ -73,9 +73,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(import_module(f"linkarms.{_HOMES[name]}"), name)
-    elif name in _ROOMS:
+    if name in _MODULES:
+        value = getattr(import_module(f"linkarms.{_MODULES[name]}"), name)
+    elif name in _PACKAGES:
         value = import_module(f"linkarms.{name}")
     else:
         raise AttributeError(f"module 'linkarms' has no attribute {name!r}")

@@ -40,7 +40,7 @@ def read_dump(blob: str) -> dict[str, Any]:
     """Return the data of a dump, checked against its schema; `InvalidDump` where it is none, or of a newer version."""
 
     def refuse(constant: str) -> Any:
-        raise ValueError(f"{constant} is no number of JSON")
+        raise ValueError(f"{constant} is not a number of JSON")
 
     if isinstance(blob, (str, bytes)) and len(blob) > _LONGEST:
         raise InvalidDump(

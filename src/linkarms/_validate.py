@@ -81,7 +81,7 @@ def check_parameters(parameters: Any) -> NDArray[np.float64]:
         array = np.array(parameters, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise InvalidInput(
-            f"parameters are not an array of numbers ({error}); give one row an arm, all rows of the same length"
+            f"parameters are not an array of numbers ({error}); give one row per arm, all rows of the same length"
         ) from error
     if array.ndim == 1:
         array = array[:, None]
@@ -105,12 +105,12 @@ def check_weights(weights: Any, n_arms: int) -> NDArray[np.float64]:
     try:
         array = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"weights are not numbers ({error}); give one number an arm") from error
+        raise InvalidInput(f"weights are not numbers ({error}); give one number per arm") from error
     if array.shape != (n_arms,):
         raise InvalidInput(f"weights have shape {array.shape}; give one number for each of the {n_arms} arms")
     if not np.all(np.isfinite(array)) or np.any(array < 0.0):
         m = int(np.flatnonzero(~(np.isfinite(array) & (array >= 0.0)))[0])
-        raise InvalidInput(f"weights[{m}]={array[m]} is not a finite number >= 0; mend it")
+        raise InvalidInput(f"weights[{m}]={array[m]} is not a finite number >= 0; fix it")
     if not np.any(array > 0.0):
         raise InvalidInput("all weights are zero; give at least one arm a positive weight")
     return array

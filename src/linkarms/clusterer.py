@@ -262,7 +262,7 @@ class BanditClusterer:
             return self._index[arm]
         except (KeyError, TypeError):
             shown = ", ".join(repr(a) for a in self.arms[:8]) + (", ..." if len(self.arms) > 8 else "")
-            raise UnknownArm(f"there is no arm {arm!r}; the arms are {shown}") from None
+            raise UnknownArm(f"there is not an arm {arm!r}; the arms are {shown}") from None
 
     def fit(
         self, source: Source, callback: Callable[[BanditClusterer], None] | None = None
@@ -320,7 +320,7 @@ class BanditClusterer:
         """The whole run as versioned plain JSON, from which `load` goes on exactly where it was."""
         if not all(isinstance(a, (str, int, float)) for a in self.arms):
             raise InvalidInput(
-                "the arms' names are not all strings or numbers, so that they cannot be dumped; rename them"
+                "the arms' names are not all strings or numbers, so they cannot be serialised; rename them"
             )
         return write_dump(
             {

@@ -24,7 +24,7 @@ def arm_names(arms: int | Sequence[Hashable]) -> tuple[Hashable, ...]:
     if isinstance(arms, (int, np.integer)) and not isinstance(arms, bool):
         return tuple(range(check_integer("arms", int(arms), 1)))
     if isinstance(arms, str) or not isinstance(arms, Sequence) or len(arms) == 0:
-        raise InvalidInput(f"arms={arms!r} are no arms; give a number or a list of names")
+        raise InvalidInput(f"arms={arms!r} are not arms; give a number or a list of names")
     names = tuple(arms)
     try:
         distinct = set(names)

@@ -108,7 +108,7 @@ class Closure:
             if point is not None:
                 return point
         if psi.bound in ("exact", "duality"):
-            point = self.mended(psi.alternative)
+            point = self.corrected(psi.alternative)
             if self.nearest(point).margin >= 1.0:
                 return point
         return self._search(psi.alternative, a, b, weights)
@@ -116,7 +116,7 @@ class Closure:
     def _cost(self, point: Array, weights: Array) -> float:
         return float(weights @ self.divergences(point))
 
-    def mended(self, point: Array) -> Array:
+    def corrected(self, point: Array) -> Array:
         """``point``, an alternative but for rounding, made one."""
         near = self.nearest(point)
         if near.margin >= 1.0:
@@ -160,9 +160,9 @@ class Closure:
                     continue
                 tried.add(key)
                 lowered = SplitProblem(self.theta, self.families, weights, *split, *pair).solve(start)
-                mended = None if lowered is None else self.meet_pair(lowered, *split, *pair)
-                if mended is not None:
-                    found.append(mended)
+                corrected = None if lowered is None else self.meet_pair(lowered, *split, *pair)
+                if corrected is not None:
+                    found.append(corrected)
         priced = [(self._cost(end, weights), i) for i, end in enumerate(found)]
         for _, i in sorted(item for item in priced if math.isfinite(item[0])):
             if self.nearest(found[i]).margin >= 1.0:

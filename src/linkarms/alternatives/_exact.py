@@ -77,7 +77,7 @@ def _search_line(base: Psi, closure: Closure, labels: NDArray[np.int64], weights
         lower, upper, lam = _core.line_psi(model, theta, weights, labels, n_clusters, base.value, upper, lam)
         if upper <= lower * (1.0 + _AGREE):
             break
-    found = Found(lower, upper, closure.mended(lam[:, None]))
+    found = Found(lower, upper, closure.corrected(lam[:, None]))
     if upper > lower * (1.0 + _AGREE):
         other = closure.nearby(base, weights)
         if other is not None and float(weights @ closure.divergences(other)) < upper:

@@ -155,7 +155,7 @@ class Sectors:
 
     def descend(self, point: Array) -> tuple[float, Array]:
         """A local solution and its cost: keep the direction of every pair, solve, and take the new directions."""
-        best, mended = self._mend(point)
+        best, corrected = self._mend(point)
         for _ in range(_ROUNDS):
             pairs = point[self.u] - point[self.v]
             directions = {i: (_angle(pair), 0.0) for i, pair in enumerate(pairs)}
@@ -163,10 +163,10 @@ class Sectors:
             cost, moved = self._mend(point)
             gain = best - cost
             if gain > 0.0:
-                best, mended = cost, moved
+                best, corrected = cost, moved
             if gain <= _GAIN * best:
                 break
-        return best, mended
+        return best, corrected
 
     def _mend(self, point: Array) -> tuple[float, Array]:
         """Bring the inter pair as near as the others are long, and what the point then costs."""

@@ -197,12 +197,12 @@ class GaussianSearch:
 
     def _offer(self, point: Array | None, split: Split, pair: tuple[int, int]) -> bool:
         """Make ``point`` obey its constraints to the last digit, and keep it if it is the cheapest so far."""
-        mended = None if point is None else self.closure.meet_pair(point, *split, *pair)
-        if mended is None:
+        corrected = None if point is None else self.closure.meet_pair(point, *split, *pair)
+        if corrected is None:
             return False
-        cost = float(self.weights @ self.closure.divergences(mended))
+        cost = float(self.weights @ self.closure.divergences(corrected))
         if cost < self.found.upper:
-            self.found.upper, self.found.point = cost, mended
+            self.found.upper, self.found.point = cost, corrected
         return True
 
     def _close_gap(

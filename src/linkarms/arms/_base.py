@@ -19,7 +19,7 @@ SeedLike: TypeAlias = int | np.random.Generator | None
 
 
 class ArmSource(ABC):
-    """A source of samples: named arms, one sample a pull.
+    """A source of samples: named arms, one sample per pull.
 
     Subclass it to draw samples from somewhere linkarms does not know. A source is used by one run at a time;
     it keeps its place, so that a second run over the same source goes on where the first one ended.

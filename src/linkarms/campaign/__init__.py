@@ -2,12 +2,12 @@
 
 `Campaign` is the entry point. `Storage` is the contract of a database, and `linkarms.campaign.conformance` tests it.
 
-How it computes, for whoever builds a service on it:
+How it computes, for callers that build a service on it:
 
 * The log is the truth. `Campaign.tell`, `add` and `release` append to it in one short transaction and compute nothing. What they
   returned is on disk.
 * Everything else follows from the log: the state of the clusterer, the stop, the figures. It is computed between transactions, never
-  inside one, from the entries in their order. So whoever computes up to an entry finds the same stop at the same sample.
+  inside one, from the entries in their order. So every process that computes up to an entry finds the same stop at the same sample.
 * What was computed is stored beside the log, with the entry that it rests on, and only over something older. It may be missing or behind:
   then it is computed again. A retraction stores the state without the retracted sample in its own transaction.
 * `Campaign.ask` and `status` count all samples first. ``status(wait=False)``, ``result(wait=False)`` and ``overview(wait=False)`` compute

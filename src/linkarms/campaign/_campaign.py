@@ -1,4 +1,4 @@
-"""`Campaign`: a clustering run that lives in a database."""
+"""`Campaign`: a clustering run in a database."""
 
 from __future__ import annotations
 

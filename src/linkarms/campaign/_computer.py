@@ -73,7 +73,7 @@ class Computer:
 
     @property
     def run(self) -> Run:
-        """The run: its clusterer belongs to whoever has the lock, its settings never change."""
+        """The run: its clusterer belongs to the thread that holds the lock, its settings never change."""
         return self._load()[0]
 
     def _load(self) -> tuple[Run, Figures]:

@@ -31,7 +31,7 @@ class Run:
     """A clusterer, and how far it is in the log.
 
     The clusterer is a function of the samples that are not retracted, in the order in which they were stored, and of nothing else:
-    it takes them in until it is done. What comes later is not shown to it. Whoever has the log can compute it again, bit for bit.
+    it takes them in until it is done. What comes later is not shown to it. It can be computed again from the log, bit for bit.
 
     Attributes
     ----------

@@ -206,7 +206,7 @@ class Transaction(Reader):
 
 
 class Storage(ABC):
-    """Keeps campaigns. Whoever writes one for another database keeps this contract, and `conformance.check_storage` tests it.
+    """Keeps campaigns. A storage for another database keeps this contract, and `conformance.check_storage` tests it.
 
     1. **Atomic and durable.** What happens inside ``write`` is stored as a whole when the block ends, and on disk before it returns;
        if the block raises, or the process is killed in it, nothing of it is stored.

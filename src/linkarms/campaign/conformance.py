@@ -1,4 +1,4 @@
-"""Does a storage keep the contract? Whoever writes one for another database runs `check_storage` on it.
+"""Does a storage keep the contract? Authors of a storage for another database run `check_storage` on it.
 
 Examples
 --------

@@ -53,7 +53,7 @@ def audit(
     """Count the errors of a rule, and compare them with its promise.
 
     The problem is a name or a JSON file, as for `linkarms simulate`. Runs that did not stop within --max-samples
-    are no errors, and are counted apart. The exit code is 1 if the promise is broken at 99% confidence (for each
+    are not errors, and are counted apart. The exit code is 1 if the promise is broken at 99% confidence (for each
     delta), or if no run stopped, so that there is nothing to judge.
 
     Examples:
@@ -94,5 +94,5 @@ def audit(
         console.print(table)
         console.print(Text(found.conclusion()))
     if found.rows[0].trials < trials and not quiet:
-        print(f"linkarms: broken off after {found.rows[0].trials} of {trials} runs", file=sys.stderr)
+        print(f"linkarms: interrupted after {found.rows[0].trials} of {trials} runs", file=sys.stderr)
     raise typer.Exit(0 if found.passed else 1)

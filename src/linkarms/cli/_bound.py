@@ -28,7 +28,7 @@ def bound(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Bracket T*, the number of samples for each unit of log(1/delta) that no rule can do without.
+    """Bracket T*, the number of samples for each unit of log(1/delta) that no rule can avoid.
 
     Also shown: which share of the samples each arm should get. A problem of your own is a JSON file, as for
     `linkarms simulate`. Nothing here is random, whatever the seed. The exit code is 1 if the bracket is

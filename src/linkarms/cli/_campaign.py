@@ -1,4 +1,4 @@
-"""``linkarms campaign``: a run that lives in a database, from the shell."""
+"""``linkarms campaign``: a run in a database, from the shell."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ def _numbers(words: list[str]) -> list[float]:
         return [float(word) for word in words[1:]]
     except ValueError:
         bad = next(word for word in words[1:] if not _is_number(word))
-        raise InvalidSample(f"the sample {bad!r} of {words[0]!r} is no number; write it like 0.25") from None
+        raise InvalidSample(f"the sample {bad!r} of {words[0]!r} is not a number; write it like 0.25") from None
 
 
 def _is_number(word: str) -> bool:

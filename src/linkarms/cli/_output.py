@@ -92,7 +92,7 @@ def write_out(path: Path, result: Result, history: History, true_parameters: Any
 
 
 def _write_csv(path: Path, result: Result) -> None:
-    """One row an arm, the columns of ``Result.to_frame``; an arm without a sample has no estimate."""
+    """One row per arm, the columns of ``Result.to_frame``; an arm without a sample has no estimate."""
     import numpy as np
 
     estimates = np.ma.masked_invalid(result.parameters).tolist()

@@ -60,7 +60,7 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments and write each figure and table with the paper's numbers beside ours.
 
-    Finished trials are kept in --out: a run that was broken off goes on, and nothing is run twice unless its
+    Finished trials are kept in --out: a run that was interrupted goes on, and nothing is run twice unless its
     settings change. Without --taxi or --movielens, `all` leaves out figure4 or figure5 and says so. The exit
     code is 1 if a number is farther from the paper's than it should be.
 

@@ -88,7 +88,7 @@ def simulate(
     else:
         _print_table(rows)
     if simulation.completed < trials and not quiet:
-        print(f"linkarms: broken off after {simulation.completed} of {trials} trials", file=sys.stderr)
+        print(f"linkarms: interrupted after {simulation.completed} of {trials} trials", file=sys.stderr)
     complete = simulation.completed == trials and not any(row["unstopped"] for row in rows)
     raise typer.Exit(0 if complete else 1)
 

@@ -155,7 +155,7 @@ def _rows(path: Path, layout: _Layout, columns: Sequence[str]) -> Iterator[list[
                 f"{path}: not {layout.encoding} text after line {reader.line_num} ({error.reason}); save it as {layout.encoding}"
             ) from error
         except csv.Error as error:
-            raise InvalidInput(f"{path}: line {reader.line_num} cannot be read ({error}); mend it") from error
+            raise InvalidInput(f"{path}: line {reader.line_num} cannot be read ({error}); fix it") from error
 
 
 def _read_genres(path: Path, layout: _Layout, wanted: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
@@ -217,7 +217,7 @@ def _parse(row: list[str] | None) -> tuple[int, str, float] | str:
     try:
         user, rating = int(row[0]), float(row[2])
     except ValueError:
-        return "with cells that are no numbers"
+        return "with cells that are not numbers"
     if not LOWEST <= rating <= HIGHEST:  # also what is not a number
         return f"with a rating outside {LOWEST:g} to {HIGHEST:g}"
     return user, row[1].strip(), rating

@@ -34,7 +34,7 @@ class Family(ABC):
     domain : tuple of float
         The smallest and the largest value of a parameter.
     open_domain : bool
-        The ends of the domain are no parameters themselves.
+        The ends of the domain are not parameters themselves.
     limit : float
         The largest absolute value of a sample: up to here nothing that is computed from samples overflows.
     """
@@ -100,7 +100,7 @@ class Family(ABC):
         if np.any(bad):
             left, right = "()" if self.open_domain else "[]"
             raise InvalidInput(
-                f"{where}={theta[bad][0]:g} is no parameter of the {self.name} family; give numbers in "
+                f"{where}={theta[bad][0]:g} is not a parameter of the {self.name} family; give numbers in "
                 f"{left}{low:g}, {high:g}{right}"
             )
 
@@ -220,7 +220,7 @@ class ScalarFamily(Family):
 
     @property
     def n_features(self) -> int:
-        """One number a sample."""
+        """One number per sample."""
         return 1
 
     @staticmethod

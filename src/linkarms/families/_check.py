@@ -23,7 +23,7 @@ def check_family(family: Family, parameters: Iterable[float], *, samples: int = 
     Parameters
     ----------
     family : Family
-        The family to check, with one number a sample.
+        The family to check, with one number per sample.
     parameters : iterable of float
         Typical parameters, at least three.
     samples, seed : int

@@ -32,7 +32,7 @@ class Bernoulli(Family):
 
     @property
     def n_features(self) -> int:
-        """One number a sample."""
+        """One number per sample."""
         return 1
 
     def scalar(self) -> _core.Scalar:
@@ -68,7 +68,7 @@ class Poisson(Family):
 
     @property
     def n_features(self) -> int:
-        """One number a sample."""
+        """One number per sample."""
         return 1
 
     def scalar(self) -> _core.Scalar:
@@ -123,7 +123,7 @@ class Categorical(Family):
         c = np.atleast_1d(np.asarray(categories))
         if not np.issubdtype(c.dtype, np.integer) or np.any((c < 0) | (c >= self.n_categories)):
             raise InvalidInput(
-                f"categories must be whole numbers from 0 to {self.n_categories - 1}; mend them"
+                f"categories must be whole numbers from 0 to {self.n_categories - 1}; fix them"
             )
         return np.asarray(np.eye(self.n_categories)[c])
 

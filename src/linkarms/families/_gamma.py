@@ -53,7 +53,7 @@ class Gamma(Family):
 
     @property
     def n_features(self) -> int:
-        """One number a sample."""
+        """One number per sample."""
         return 1
 
     def scalar(self) -> _core.Scalar:

@@ -145,7 +145,7 @@ class Bounded(Gaussian):
         if self.low.ndim > 1 or not np.all(
             np.isfinite(self.low) & np.isfinite(self.high) & (self.low < self.high)
         ):
-            raise InvalidInput(f"bounds low={low!r}, high={high!r} are not finite with low < high; mend them")
+            raise InvalidInput(f"bounds low={low!r}, high={high!r} are not finite with low < high; fix them")
         self.independent = independent
         proxy = ((self.high - self.low) / 2.0) ** 2
         if self.low.ndim and not independent:
@@ -161,7 +161,7 @@ class Bounded(Gaussian):
         """The mean lies between the bounds."""
         if np.any((theta < self.low) | (theta > self.high)):
             raise InvalidInput(
-                f"{where}={theta} is not between the bounds {self.low} and {self.high}; mend it"
+                f"{where}={theta} is not between the bounds {self.low} and {self.high}; fix it"
             )
 
     def contains(self, values: Array) -> NDArray[np.bool_]:

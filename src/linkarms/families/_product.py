@@ -51,7 +51,7 @@ class Product(Family):
             if isinstance(family, ScalarFamily) and len(self.families) > 1:
                 raise InvalidInput(
                     f"coordinate {i} of a product is the user's own family {family.name!r}; products take the families "
-                    "that the package ships, your own works for arms with one number a sample"
+                    "that the package ships, your own works for arms with one number per sample"
                 )
             if isinstance(family, UnknownVariance):
                 raise InvalidInput(

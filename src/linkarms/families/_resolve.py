@@ -44,7 +44,7 @@ class ArmFamilies:
     Attributes
     ----------
     families : list of Family
-        One an arm.
+        One per arm.
     model : _core.Model
         The families as the native core takes them.
     """
@@ -102,12 +102,12 @@ class ArmFamilies:
             family.check_parameter(parameters[m], f"parameters[{m}]")
 
     def to_list(self) -> list[dict[str, Any]]:
-        """Plain data, one entry an arm."""
+        """Plain data, one entry per arm."""
         return [f.to_dict() for f in self.families]
 
 
 def resolve(family: FamilyLike, n_arms: int, n_features: int) -> ArmFamilies:
-    """The families of ``n_arms`` arms with ``n_features`` numbers a sample.
+    """The families of ``n_arms`` arms with ``n_features`` numbers per sample.
 
     A one-dimensional family given for ``n_features >= 2`` stands for independent coordinates of it.
 
@@ -160,7 +160,7 @@ def _fit(family: Family, n_features: int, m: int) -> Family:
     if own == 1 and not isinstance(family, ScalarFamily):
         return Product([family] * n_features)
     raise InvalidInput(
-        f"the {family.name} family of arm {m} has {own} numbers a sample and n_features={n_features}; make them equal"
+        f"the {family.name} family of arm {m} has {own} numbers per sample and n_features={n_features}; make them equal"
     )
 
 

@@ -34,7 +34,7 @@ class AuditRow:
     delta : float
         The error probability that is promised.
     trials, errors, unstopped : int
-        Runs; those that stopped with the wrong clusters; those that did not stop within the budget, which are no errors.
+        Runs; those that stopped with the wrong clusters; those that did not stop within the budget, which are not errors.
     error_rate, error_low, error_high : float
         Errors over runs, with an exact (Clopper-Pearson) 95% interval.
     mean, median, q95 : float or None
@@ -67,7 +67,7 @@ class AuditRow:
 
 @dataclass(frozen=True)
 class Audit:
-    """The verdict on a rule, one row a delta. It prints as a table.
+    """The verdict on a rule, one row per delta. It prints as a table.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Audit:
     bound : Bound
         T* as a bracket.
     rows : tuple of AuditRow
-        One a delta.
+        One per delta.
     """
 
     sampling: str
@@ -179,7 +179,7 @@ def audit(
 ) -> Audit:
     """Run a rule many times on a problem whose answer is known, and compare its errors with its promise.
 
-    A run errs if it stops with clusters that are not those of the true parameters. One that does not stop is no error, and is counted
+    A run errs if it stops with clusters that are not those of the true parameters. One that does not stop is not an error, and is counted
     apart. A verdict is wrong about a rule that keeps its promise with probability at most ``1 - confidence``, for each delta.
 
     Parameters
@@ -229,7 +229,7 @@ def audit(
         progress=progress,
     )
     if not found.completed:
-        raise LinkarmsError("the audit was broken off before the first run was finished; there is no verdict")
+        raise LinkarmsError("the audit was interrupted before the first run was finished; there is no verdict")
     bound = lower_bound(problem.parameters, problem.n_clusters, problem.family, progress=progress)
     result = found[way.name]
     rows = [

@@ -38,7 +38,7 @@ class RuleResult:
 
 
 class Summary(list[dict[str, Any]]):
-    """Rows of a table, one a rule and delta; prints as one."""
+    """Rows of a table, one per rule and delta; prints as one."""
 
     def __str__(self) -> str:
         head = f"{'rule':<14}{'delta':>10}{'trials':>8}{'mean':>11}{'95% interval':>24}{'errors':>8}{'unstopped':>11}"

@@ -158,7 +158,7 @@ def run_sweep(
     progress : bool, default False
         Show progress on stderr.
     store : str or Path, optional
-        A folder that keeps finished chunks: the same call goes on where it was broken off.
+        A folder that keeps finished chunks: the same call goes on where it was interrupted.
     title : str
         For the progress.
 
@@ -181,7 +181,7 @@ def run_sweep(
         raise InvalidInput("there are no rules; give at least one, 'ebc-h' say")
     heights = tuple(float(x) for x in levels)
     if not heights or min(heights) <= 0 or any(b <= a for a, b in pairwise(heights)):
-        raise InvalidInput(f"levels={list(heights)} must be positive and increase; mend them")
+        raise InvalidInput(f"levels={list(heights)} must be positive and increase; fix them")
     n = check_integer("trials", trials, 1)
     plan = _Plan(
         problem,

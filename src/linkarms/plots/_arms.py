@@ -114,7 +114,7 @@ def arms_info(result: Result, true_parameters: ArrayLike | None = None) -> ArmsI
 def plot_arms(result: Result, true_parameters: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:
     """Draw the arms in parameter space, coloured by cluster.
 
-    One row an arm for ``d = 1``, a scatter for ``d = 2``, the two principal axes of the estimates for ``d >
+    One row per arm for ``d = 1``, a scatter for ``d = 2``, the two principal axes of the estimates for ``d >
     2``. In a scatter a line joins the arms of a cluster along its minimum spanning tree.
 
     Parameters
@@ -219,7 +219,7 @@ def _check_truth(parameters: ArrayLike | None, shape: tuple[int, ...]) -> NDArra
     array = array[:, None] if array.ndim == 1 else array
     if array.shape != shape:
         raise InvalidInput(
-            f"true_parameters have shape {array.shape} and the estimates {shape}; give one row an arm"
+            f"true_parameters have shape {array.shape} and the estimates {shape}; give one row per arm"
         )
     return array
 

@@ -28,7 +28,7 @@ class DendrogramInfo:
     labels : tuple of int
         The cluster of each, in the order of the rows.
     merges : tuple of (row, row, height, height, height, label)
-        One a merge: the rows and heights of the two parts, the height at which they merge, and the cluster
+        One per merge: the rows and heights of the two parts, the height at which they merge, and the cluster
         that both belong to (``-1`` where they are of two).
     cut : float or None
         A height between the last merge inside a cluster and the first between two; None where no cut is
@@ -116,7 +116,7 @@ def plot_dendrogram(result: Result, *, ax: Axes | None = None) -> Axes:
 
 
 def _single_linkage(estimates: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One row a merge: the two parts (leaves 0..n-1, then merges in order) and the height."""
+    """One row per merge: the two parts (leaves 0..n-1, then merges in order) and the height."""
     from scipy.cluster.hierarchy import linkage
 
     if len(estimates) < 2:

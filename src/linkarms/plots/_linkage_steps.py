@@ -27,7 +27,7 @@ class LinkageStepsInfo:
     clusters : tuple of tuples
         For each step the clusters, as indices of points.
     titles : tuple of str
-        One a step.
+        One per step.
     """
 
     points: tuple[tuple[float, float], ...]

@@ -137,7 +137,7 @@ def key(ax: Axes, handles: list[Any]) -> None:
 
 
 def label_rows(ax: Axes, names: tuple[str, ...], labels: tuple[int, ...]) -> None:
-    """Names of arms down the left side, one a row from the top, each in the colour of its cluster."""
+    """Names of arms down the left side, one per row from the top, each in the colour of its cluster."""
     n = max(len(names), 1)
     ax.set_ylim(n - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)

@@ -1,4 +1,4 @@
-"""Answers as bytes of JSON; whoever has much to send makes them on a thread."""
+"""Answers as bytes of JSON; large ones are made on a thread."""
 
 from __future__ import annotations
 

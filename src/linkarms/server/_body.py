@@ -37,7 +37,7 @@ class Intake:
         async def body(request: Request) -> M:
             announced = _check_headers(request, limit)
             most = limit if announced is None else announced
-            # small ones wait for no turn: whoever has no token could take all turns with slow ones
+            # small ones wait for no turn: a client without a token could take all turns with slow ones
             async with nullcontext() if most <= BODIES.command else self._large:
                 content = await _read(request, limit)
                 if len(content) <= BODIES.inline:

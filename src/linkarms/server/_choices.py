@@ -17,12 +17,12 @@ __all__ = ["choices"]
 
 def choices() -> dict[str, Any]:
     """Sampling and stopping rules with what can be set, baselines apart, and the defaults of the library."""
-    rooms: tuple[tuple[str, Any, Any], ...] = (
+    packages: tuple[tuple[str, Any, Any], ...] = (
         ("sampling", linkarms.sampling, SamplingRule),
         ("stopping", linkarms.stopping, StoppingRule),
     )
-    found = {what: [_described(rule) for rule in shipped(room, base)] for what, room, base in rooms}
-    return {**found, "defaults": {what: _default(what) for what, _, _ in rooms}}
+    found = {what: [_described(rule) for rule in shipped(package, base)] for what, package, base in packages}
+    return {**found, "defaults": {what: _default(what) for what, _, _ in packages}}
 
 
 def _described(rule: Any) -> dict[str, Any]:

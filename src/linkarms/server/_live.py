@@ -94,7 +94,7 @@ class Live:
             began = time.monotonic()
             everything = self._watched[None] > 0
             wanted = [name for name in self._watched if name is not None]
-            with suppress(LinkarmsError):  # the storage is away: whoever asks for more gets to know
+            with suppress(LinkarmsError):  # the storage is away: clients that ask for more are told
                 seen = await self._home.workers.run("look", self._look, everything, wanted)
                 if seen != self._versions:
                     self._versions = seen

@@ -1,4 +1,4 @@
-"""Log lines, few of a kind: whoever can cause one can cause a million."""
+"""Log lines, few of a kind: a client that can cause one can cause a million."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def serve(
     tls_cert, tls_key : path, optional
         Certificate and key in PEM. Off loopback these, or `behind_proxy`, are needed.
     behind_proxy : bool
-        A proxy in front speaks TLS with the world. Tokens are then needed on loopback, too: whoever the proxy lets through gets there.
+        A proxy in front speaks TLS with the world. Tokens are then needed on loopback, too: clients come through the proxy.
     allow_hosts : iterable of str
         Names under which browsers and clients reach the service, besides loopback and `host`.
     started : callable

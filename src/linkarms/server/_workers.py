@@ -65,7 +65,7 @@ class Workers:
     ) -> T:
         """Do the same when it is this request's turn: first come, first served, one at a time for each campaign.
 
-        Whoever waits holds no thread, so a campaign whose computation takes long does not hold up others. `Busy` if too many wait.
+        A waiting request holds no thread, so a campaign whose computation takes long does not hold up others. `Busy` if too many wait.
         """
         turns = self._turns.setdefault((kind, campaign), _Turns())
         if turns.users > QUEUE:

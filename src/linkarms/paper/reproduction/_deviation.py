@@ -95,7 +95,7 @@ def compare(
     place : tuple of str
         Piece, curve and point.
     values : ndarray, shape (trials,)
-        One number a trial.
+        One number per trial.
     paper, paper_trials, limit
         As in `Deviation`.
 

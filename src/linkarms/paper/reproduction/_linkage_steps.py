@@ -82,7 +82,7 @@ def run_figure1() -> Piece:
         {"figure1": rows},
         {"parameters": problem.parameters.tolist(), "n_clusters": problem.n_clusters},
         (
-            "The paper's picture has the numbers of arms 1 and 2 the other way round than its caption; the caption is taken.",
+            "The paper's picture has the numbers of arms 1 and 2 in the reverse order of its caption; the caption is taken.",
         ),
         tuple(f"step {r['step']}: {r['clusters']}, the paper {r['paper']}" for r in rows if not r["same"]),
     )

@@ -167,7 +167,7 @@ def run_curve(settings: CurveSettings, means: Means, done: float = 0.0, share: f
         means.say(done + share * i / total, f"{settings.label}: {i * CHUNK} of {settings.trials} trials")
         found = load_chunk(folder, f"{i:05}")
         count = min(CHUNK, settings.trials - i * CHUNK)
-        # the last chunk may be short, and is run anew when more trials are asked for
+        # the last chunk may be short, and is run again when more trials are asked for
         if found is None or len(found["times"]) < count:
             s = simulate(
                 settings.problem,

@@ -229,14 +229,14 @@ def _remarks(
     figure: Figure, runs: Sequence[CurveRun], star: dict[str, tuple[float, float]]
 ) -> tuple[str, ...]:
     words = [
-        f"Samples per log(1/delta) that no rule can do without (T*): between {low:.4f} and {high:.4f}"
+        f"Samples per log(1/delta) that no rule can avoid (T*): between {low:.4f} and {high:.4f}"
         + (f", parameters as {kind}s." if figure == "figure3" else ".")
         for kind, (low, high) in star.items()
     ]
     words.append(
         "The points of one curve come from the same trials, so their deviations go together."
         + (
-            " LUCBBOC looks at delta and is run anew for each."
+            " LUCBBOC looks at delta and is run again for each."
             if any(r.settings.paper.rule == "lucbboc" for r in runs)
             else ""
         )

@@ -42,7 +42,7 @@ export function feedForm(name, refresh) {
   form.addEventListener("submit", sender(store, message, async (once) => {
     const words = value.value.trim().split(/[\s;]+/);
     const numbers = words.map(Number);
-    if (!words[0] || !numbers.every(Number.isFinite)) throw new Error("This is no number. Write it like 0.25, with a point.");
+    if (!words[0] || !numbers.every(Number.isFinite)) throw new Error("This is not a number. Write it like 0.25, with a point.");
     const sample = { value: numbers.length === 1 ? numbers[0] : numbers };
     const id = what.value.slice(1);
     const by = worker.value.trim() || null;
@@ -89,7 +89,7 @@ export function retractDialog(name, refresh) {
         message.textContent = problem.message;
       }
     },
-  }, title, h("p", { class: "quiet small" }, "Everything else is counted anew. The promise then holds only if the sample is not taken out because of its value."),
+  }, title, h("p", { class: "quiet small" }, "Everything else is counted again. The promise then holds only if the sample is not taken out because of its value."),
     field("Why", reason), message, h("div", { class: "buttons" }, button, h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"))));
   return { dialog, open(sample) { ticket = sample.ticket; title.textContent = `Take out sample ${sample.number} of ${sample.arm}`; message.textContent = reason.value = ""; dialog.showModal(); } };
 }
