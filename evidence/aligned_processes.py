@@ -1,7 +1,7 @@
 """Aligned evidence at the truth under adversarial sampling and optional stopping: ``python -m evidence.aligned_processes``.
 
-The process of a piece, the exponential of its evidence at the true parameters, has mean one at any stopping time, whoever
-chooses the arms. For pieces of three and four arms in d = 1, 2, 3 and 5, whose truth is on the edge of the piece or inside it,
+The process of a piece, the exponential of its evidence at the true parameters, has mean one at any stopping time, however the arms are
+chosen. For pieces of three and four arms in d = 1, 2, 3 and 5, whose truth is on the edge of the piece or inside it,
 four adversaries choose the arms and stop as soon as the process has reached 10: it may do so in at most a tenth of the runs.
 Without the prices of the arms the same count must find the process out. ``evidence/aligned_processes.json`` keeps the counts;
 ``tests/test_aligned_evidence.py`` checks them and computes some again.

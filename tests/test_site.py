@@ -4,6 +4,8 @@ import functools
 import http.server
 import importlib
 import inspect
+import io
+import os
 import re
 import threading
 from html.parser import HTMLParser
@@ -64,6 +66,20 @@ def theme(page):
     return page.evaluate("document.documentElement.dataset.theme")
 
 
+def take_picture(page, name):
+    """With ``LINKARMS_SITE_PICTURES=docs/images/site`` the suite takes small pictures of the pages: look at them before you commit."""
+    folder = os.environ.get("LINKARMS_SITE_PICTURES")
+    if not folder:
+        return
+    from PIL import Image
+
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    page.wait_for_timeout(1500)
+    whole = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    half = whole.resize((whole.width * 5 // 8, whole.height * 5 // 8), Image.Resampling.LANCZOS)
+    half.save(Path(folder) / f"{name}.webp", quality=70)
+
+
 @pytest.mark.parametrize("scheme", ["dark", "light"])
 @pytest.mark.parametrize("size", SIZES)
 def test_pages_open_without_a_word_in_the_console(chrome, site, size, scheme):
@@ -76,6 +92,9 @@ def test_pages_open_without_a_word_in_the_console(chrome, site, size, scheme):
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth"
             )
             assert wide <= 0, f"{name} is {wide} pixels wider than a {size}"
+            take_picture(
+                watched.page, f"{Path(name).with_suffix('').as_posix().replace('/', '-')}-{size}-{scheme}"
+            )
         watched.check()
     finally:
         watched.context.close()

@@ -15,7 +15,7 @@ from linkarms.families import Family, FamilyLike, from_dict
 __all__ = ["damage_named", "dumped_families", "dumped_rule", "read_dump", "write_dump"]
 
 _FORMAT, _VERSION = "linkarms-clusterer", 1
-#: What data that is not what it should be may raise in whoever reads it.
+#: What data that is not what it should be may raise in the caller that reads it.
 _DAMAGE = (
     LinkarmsError,
     LookupError,

@@ -92,7 +92,7 @@ def maybe(item: Check) -> Check:
 
 
 def record(required: Mapping[str, Check], optional: Mapping[str, Check] | None = None) -> Check:
-    """An object with these members; ``optional`` ones may be missing, and others are left to whoever reads them."""
+    """An object with these members; ``optional`` ones may be missing, and others are left to the caller that reads them."""
 
     def check(value: Any, where: str) -> None:
         if type(value) is not dict:

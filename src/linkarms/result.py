@@ -43,6 +43,11 @@ class Witness:
     ``intra`` is a pair inside one cluster and ``inter`` a pair from two clusters. The partition would be another one if
     the arms of ``intra`` were at least as far apart as those of ``inter``; no other such change is as well supported by
     the samples.
+
+    Examples
+    --------
+    >>> print(Witness(("a", "b"), ("b", "c")))
+    a and b (together) against b and c (apart)
     """
 
     intra: tuple[Hashable, Hashable]
@@ -92,6 +97,15 @@ class Result:
         What `intervals` is computed from.
     features : tuple of str or None
         Names of the coordinates, where the samples came from columns with names.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> result = la.cluster(la.problems.synthetic1(), delta=0.1)
+    >>> result.stopped, result.labels.tolist(), result.clusters
+    (True, [0, 0, 1, 1, 2, 2], [[0, 1], [2, 3], [4, 5]])
+    >>> result.samples == int(result.pulls.sum())
+    True
     """
 
     labels: NDArray[np.int64]

@@ -38,6 +38,13 @@ class Psi:
         ``(u, v, a, b)``: the alternative puts ``u, v`` of one cluster as far apart as ``a, b`` of two clusters.
     ambiguous : bool
         The parameters have equal edges at the cut; psi is then 0.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> found = la.psi([0.25, 0.25, 0.25, 0.25], [0.0, 1.0, 5.0, 6.0], n_clusters=2)
+    >>> found.exact, found.alternative.shape, found.value > 0
+    (True, (4, 1), True)
     """
 
     value: float

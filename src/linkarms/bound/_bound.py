@@ -80,6 +80,15 @@ class Bound:
         Why the bracket is as wide as it is, or why there is nothing to bracket; empty where it is closed.
     evaluations : int
         How often psi was evaluated.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> bound = la.lower_bound([0.0, 1.0, 5.0, 6.0], n_clusters=2)
+    >>> bound.lower <= bound.upper, round(float(bound.weights.sum()), 6)
+    (True, 1.0)
+    >>> bound.samples(0.01) > bound.samples(0.1)
+    True
     """
 
     lower: float

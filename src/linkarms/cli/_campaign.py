@@ -279,7 +279,9 @@ def _numbers(words: list[str]) -> list[float]:
         return [float(word) for word in words[1:]]
     except ValueError:
         bad = next(word for word in words[1:] if not _is_number(word))
-        raise InvalidSample(f"the sample {bad!r} of {words[0]!r} is not a number; write it like 0.25") from None
+        raise InvalidSample(
+            f"the sample {bad!r} of {words[0]!r} is not a number; write it like 0.25"
+        ) from None
 
 
 def _is_number(word: str) -> bool:

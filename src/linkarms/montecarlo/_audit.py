@@ -79,6 +79,13 @@ class Audit:
         T* as a bracket.
     rows : tuple of AuditRow
         One per delta.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> found = la.audit(la.problems.synthetic1(), stopping="anytime", deltas=[0.1], trials=20)
+    >>> found.broken, len(found.rows)
+    (False, 1)
     """
 
     sampling: str
@@ -229,7 +236,9 @@ def audit(
         progress=progress,
     )
     if not found.completed:
-        raise LinkarmsError("the audit was interrupted before the first run was finished; there is no verdict")
+        raise LinkarmsError(
+            "the audit was interrupted before the first run was finished; there is no verdict"
+        )
     bound = lower_bound(problem.parameters, problem.n_clusters, problem.family, progress=progress)
     result = found[way.name]
     rows = [

@@ -61,6 +61,13 @@ class Simulation(Mapping[str, RuleResult]):
         Trials that were finished; fewer than asked for after Ctrl-C.
     trial_numbers : ndarray of int, shape (completed,)
         Which trials they are: row ``i`` of every array is trial ``trial_numbers[i]``.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> found = la.simulate(la.problems.synthetic1(), ["ebc-h"], stopping="anytime", deltas=[0.1], trials=5, seed=0)
+    >>> list(found), found["ebc-h"].stopping_times.shape
+    (['ebc-h'], (5, 1))
     """
 
     def __init__(self, rules: dict[str, RuleResult], trial_numbers: NDArray[np.int64]) -> None:

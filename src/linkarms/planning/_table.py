@@ -98,6 +98,13 @@ class Plan:
         The names of the arms.
     rows : tuple of PlanRow
         One a pair of rules.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> plan = la.plan([0.0, 0.4, 5.0], n_clusters=2, stopping="anytime", trials=5)
+    >>> [row.sampling for row in plan.rows], plan.samples > 1
+    (['ebc', 'ebc-h', 'round-robin'], True)
     """
 
     delta: float

@@ -130,6 +130,12 @@ def plot_arms(result: Result, true_parameters: ArrayLike | None = None, *, ax: A
     -------
     matplotlib.axes.Axes
         The axes.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> ax = la.plots.plot_arms(la.cluster(la.problems.synthetic1()))
+    >>> ax.figure.savefig("plot_arms.png")  # doctest: +SKIP
     """
     info = arms_info(result, true_parameters)
     ax = new_axes(ax, rows=len(info.arms) if len(info.axes) == 1 else 0)

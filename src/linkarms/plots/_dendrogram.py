@@ -93,6 +93,12 @@ def plot_dendrogram(result: Result, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         The axes.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> ax = la.plots.plot_dendrogram(la.cluster(la.problems.synthetic1()))
+    >>> ax.figure.savefig("plot_dendrogram.png")  # doctest: +SKIP
     """
     info = dendrogram_info(result)
     ax = new_axes(ax, rows=len(info.arms))

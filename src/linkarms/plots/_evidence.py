@@ -61,6 +61,14 @@ class HistoryRecorder:
     ----------
     growth : float, default 0.01
         How much the number of samples grows between two looks.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> recorder = la.plots.HistoryRecorder()
+    >>> result = la.cluster(la.problems.synthetic1(), callback=recorder)
+    >>> recorder.history.samples[-1] == result.samples
+    True
     """
 
     def __init__(self, growth: float = 0.01) -> None:
@@ -114,6 +122,13 @@ def plot_evidence(history: History, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         The axes.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> recorder = la.plots.HistoryRecorder()
+    >>> result = la.cluster(la.problems.synthetic1(), callback=recorder)
+    >>> ax = la.plots.plot_evidence(recorder.history)
     """
     ax = new_axes(ax)
     samples = np.asarray(history.samples, dtype=np.float64)

@@ -71,6 +71,12 @@ def plot_pulls(result: Result, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         The axes.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> ax = la.plots.plot_pulls(la.cluster(la.problems.synthetic1()))
+    >>> ax.figure.savefig("plot_pulls.png")  # doctest: +SKIP
     """
     info = pulls_info(result)
     ax = new_axes(ax, rows=len(info.arms))

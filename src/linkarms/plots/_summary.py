@@ -39,6 +39,13 @@ def summary(
     -------
     matplotlib.figure.Figure
         A figure that needs no display; ``figure.savefig("result.png")`` writes it.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> figure = la.plots.summary(la.cluster(la.problems.synthetic1()))
+    >>> len(figure.axes)
+    4
     """
     require("matplotlib", "plots")
     import matplotlib

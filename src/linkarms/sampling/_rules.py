@@ -23,12 +23,18 @@ class Compiled(SamplingRule):
 
 
 class EBC(Compiled):
-    """Efficient Bandit Clustering: track the average of weights that climb psi, one step a sample (Algorithm 1).
+    """Efficient Bandit Clustering: track the average of weights that climb psi, one step per sample (Algorithm 1).
 
     Parameters
     ----------
     step : float, default 1.0
         ``c`` in the step size ``eta = c / sqrt(t)``. The paper does not give it; 1 reproduces its figures.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.cluster(la.problems.synthetic1(), sampling=la.sampling.EBC(step=0.5)).stopped
+    True
     """
 
     name = "ebc"
@@ -56,7 +62,14 @@ class EBC(Compiled):
 
 
 class EBCH(Compiled):
-    """EBC-H: pull the arm that moves most in the nearest alternative, ``argmax KL_m`` at ``lambda*(N/t)``."""
+    """EBC-H: pull the arm that moves most in the nearest alternative, ``argmax KL_m`` at ``lambda*(N/t)``. The default.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.cluster(la.problems.synthetic1(), sampling=la.sampling.EBCH()).stopped
+    True
+    """
 
     name = "ebc-h"
 
@@ -66,7 +79,14 @@ class EBCH(Compiled):
 
 
 class RoundRobin(Compiled):
-    """One arm after the other."""
+    """One arm after the other.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.cluster(la.problems.synthetic1(), sampling=la.sampling.RoundRobin()).stopped
+    True
+    """
 
     name = "round-robin"
 

@@ -88,7 +88,9 @@ def service_routes(home: Home, live: Live, intake: Intake, metrics: Metrics, acc
         role = access.role(body.token)
         if role is None:
             return problem(
-                401, "there is no such token; ask the person who runs the service", {"WWW-Authenticate": "Bearer"}
+                401,
+                "there is no such token; ask the person who runs the service",
+                {"WWW-Authenticate": "Bearer"},
             )
         answer = json_answer({"role": role, "tokens": bool(access.roles)})
         if access.roles:
