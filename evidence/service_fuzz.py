@@ -1,4 +1,4 @@
-"""Schemathesis in full against the service, ten minutes by default: ``python -m evidence.service_fuzz [--seconds N]``.
+"""Schemathesis in full against the service, ten minutes in runs that can be added later: ``python -m evidence.service_fuzz [--seconds N]``.
 
 All its phases (coverage of the schema, fuzzing, and stateful sequences of requests), positive and negative, on SQLite. There may be no
 5xx, no answer that the OpenAPI description does not know, none that takes longer than two seconds; and afterwards every campaign has to
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import httpx
@@ -79,23 +80,30 @@ def fuzz(folder, seconds, seed=0):
 
 def table(data):
     """The table of docs/what-it-survives.md."""
-    run = data["run"]
-    statuses = ", ".join(f"{n:,} of {status}" for status, n in run["statuses"].items())
+    runs, statuses = data["runs"], Counter()
+    for run in runs:
+        statuses.update(run["statuses"])
+    shown = ", ".join(f"{n:,} of {status}" for status, n in sorted(statuses.items()))
     return (
-        "| seconds | requests | answers by status | found wrong |\n|---|---|---|---|\n"
-        f"| {run['seconds']:,.0f} | {run['requests']:,} | {statuses} | {len(run['wrong'])} |"
+        "| runs | seconds | requests | answers by status | found wrong |\n|---|---|---|---|---|\n"
+        f"| {len(runs)} | {sum(run['seconds'] for run in runs):,.0f} | {statuses.total():,} | {shown} | "
+        f"{sum(len(run['wrong']) for run in runs)} |"
     )
 
 
 def main(arguments=None):
+    """Add runs, each with a seed of its own, until they have taken ``--seconds`` in all; what is there is kept."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=int, default=SECONDS)
-    seconds = parser.parse_args(arguments).seconds
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="of all runs together")
+    parser.add_argument("--slice", type=int, default=150, help="seconds of one run")
+    given = parser.parse_args(arguments)
     store = Store(Path(__file__).with_suffix(".json"), "python -m evidence.service_fuzz")
-    with tempfile.TemporaryDirectory() as folder:
-        store.data["run"] = fuzz(folder, seconds)
-    store.save()
-    print(json.dumps(store.data["run"])[:5_000], flush=True)
+    runs = store.data.setdefault("runs", [])
+    while (left := given.seconds - sum(run["seconds"] for run in runs)) > 1:
+        with tempfile.TemporaryDirectory() as folder:
+            runs.append(fuzz(folder, int(min(left, given.slice)) + 1, len(runs)))
+        store.save()
+        print(json.dumps(runs[-1])[:5_000], flush=True)
 
 
 if __name__ == "__main__":

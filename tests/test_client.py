@@ -33,7 +33,7 @@ def test_it_has_the_methods_of_a_campaign():
 
     ours, theirs = public(Client), public(Campaign)
     # for services, which compute and have pages
-    assert theirs.keys() - ours.keys() == {"compute", "overview"}
+    assert theirs.keys() - ours.keys() == {"check_model", "compute", "overview"}
     for name in ("ask", "tell", "tell_many", "add", "add_many", "release", "status", "result", "history"):
         assert inspect.signature(ours[name]) == inspect.signature(theirs[name]), name
 

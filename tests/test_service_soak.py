@@ -42,9 +42,7 @@ def test_a_lost_or_doubled_sample_would_be_found(tmp_path):
 @pytest.mark.parametrize(("name", "script"), [("fuzz", service_fuzz), ("soak", service_soak)])
 def test_what_was_kept_is_without_a_fault_and_shown(name, script):
     kept = json.loads((ROOT / "evidence" / f"service_{name}.json").read_text())
-    runs = (
-        [kept["run"]] if name == "fuzz" else [kept[database] for database in script.NAMES if database in kept]
-    )
+    runs = kept["runs"] if name == "fuzz" else [kept[each] for each in script.NAMES if each in kept]
     assert runs
     for run in runs:
         assert run["wrong"] == []
