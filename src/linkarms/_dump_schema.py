@@ -69,7 +69,6 @@ def check_dump(data: dict[str, Any]) -> None:
     if len(set(data["arms"])) != n_arms:
         raise Damage("dump.arms has a name twice")
     settings: dict[str, Check] = {
-        "n_clusters": maybe(whole(1, n_arms)),
         "delta": numbers(low=0.0, high=1.0),
         "max_samples": maybe(whole(1)),
         "families": many(_SPEC, n_arms),
@@ -77,7 +76,8 @@ def check_dump(data: dict[str, Any]) -> None:
         "stopping": _SPEC,
         "late": many(many(lambda value, where: None, 2)),
     }
-    record(settings | _snapshot(n_arms, n_features))(data, "dump")
+    optional = {"n_clusters": maybe(whole(1, n_arms))}  # there are other questions than a number of clusters
+    record(settings | _snapshot(n_arms, n_features), optional)(data, "dump")
     sample = numbers(n_features, low=-LARGEST, high=LARGEST)
     names = set(data["arms"])
     for i, (name, value) in enumerate(data["late"]):
