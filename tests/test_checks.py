@@ -237,7 +237,7 @@ def test_plot_fit_is_the_diagonal_for_the_right_family(family, draw):
     assert info.names == ("a", "b", "c")
     assert np.abs(np.array(info.model) - np.array(info.records))[:, 5:-5].max() < 0.35
     axes = la.plots.plot_fit(result)
-    assert axes.get_xlabel() == "quantile of the model (standard deviations from the mean)"
+    assert axes.get_xlabel() == "quantile of the model (standard deviations)"
 
 
 def test_plot_fit_shows_a_wrong_variance_and_refuses_what_it_cannot_show():

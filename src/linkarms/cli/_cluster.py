@@ -144,7 +144,7 @@ def cluster(
             sampling=sampling,
             seed=seed,
             max_samples=max_samples,
-            callback=watch,
+            callback=None if quiet and out is None else watch,  # nobody would see what it sees
             stopping=rule,
         )
     if out is not None:

@@ -115,7 +115,8 @@ def plot_arms(result: Result, true_parameters: ArrayLike | None = None, *, ax: A
     """Draw the arms in parameter space, coloured by cluster.
 
     One row per arm for ``d = 1``, a scatter for ``d = 2``, the two principal axes of the estimates for ``d >
-    2``. In a scatter a line joins the arms of a cluster along its minimum spanning tree.
+    2``. In a scatter a line joins the arms of a cluster along its minimum spanning tree. For ``d <= 2`` thin lines are the confidence
+    intervals of `Result.intervals`; for ``d = 2`` only up to 60 arms.
 
     Parameters
     ----------
@@ -182,6 +183,12 @@ def _draw_scatter(ax: Axes, info: ArmsInfo) -> None:
     for i, j in info.links:
         ends = info.points[[i, j]]
         ax.plot(ends[:, 0], ends[:, 1], color=cluster_color(info.labels[i]), linewidth=2.0, alpha=0.35)
+    if info.intervals is not None and len(info.arms) <= _MAX_NAMES:
+        for point, ends, label in zip(info.points, info.intervals, info.labels, strict=True):
+            if np.isfinite(ends).all():
+                style: dict[str, Any] = {"color": cluster_color(label), "linewidth": 1.0, "alpha": 0.35}
+                ax.plot(ends[0], [point[1], point[1]], **style)
+                ax.plot([point[0], point[0]], ends[1], **style)
     for point, label in zip(info.points, info.labels, strict=True):
         ax.plot(point[0], point[1], **_marker(label))
     if info.truth is not None:

@@ -150,9 +150,11 @@ def plot_fit(run: Result | Experiment, *, ax: Axes | None = None) -> Axes:
         ax.set_yscale("log")
         ax.set_xlim(left=0.5 * min(min(q) for q in info.model))
         ax.set_ylim(bottom=0.5 * min(min(q) for q in info.model))
-    unit = "/ mean" if info.unit == "mean" else "(standard deviations from the mean)"
-    what = "records" if info.unit == "mean" else "samples"
-    ax.set_xlabel(f"quantile of the model {unit}")
-    ax.set_ylabel(f"quantile of the {what} {unit}")
+    if info.unit == "mean":
+        ax.set_xlabel("quantile of the model / mean")
+        ax.set_ylabel("quantile of the records / mean")
+    else:
+        ax.set_xlabel("quantile of the model (standard deviations)")
+        ax.set_ylabel("quantile of the samples (standard deviations)")
     ax.legend(fontsize=7, ncols=1 + len(info.names) // 12)
     return ax
