@@ -84,7 +84,7 @@ html_theme_options = {
     "navbar_persistent": ["search-button-field"],
     "header_links_before_dropdown": 6,
     "show_prev_next": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",

@@ -18,7 +18,12 @@ import pytest
 import linkarms as la
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "reference").glob("*.md")),
+]
 MODULES = sorted(m.name for m in pkgutil.walk_packages(la.__path__, "linkarms."))
 PACKAGES = ["linkarms", *(name for name in MODULES if hasattr(importlib.import_module(name), "__path__"))]
 SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
