@@ -6,6 +6,8 @@ import linkarms as la
 
 #: Where the design says what the rule has to reach, and what the paper's rule takes at its best epsilon.
 GOALS = {"synthetic 1": (360, 425, 540), "twenty arms": (760, None, None)}
+#: The same for version 2.
+GOALS_2 = {"synthetic 1": (212, 268, 378), "twenty arms": (480, None, None)}
 PAPER = {"synthetic 1": (1179, 1229, 1327), "twenty arms": (14504, 14564, 14670)}
 
 
@@ -20,7 +22,7 @@ def with_error(value, error):
 
 def tables(data):
     """All tables, as Markdown."""
-    parts = [times(data), scales(data), slopes(data), sampling(data)]
+    parts = [times(data), scales(data), slopes(data), sampling(data), versions(data)]
     return "\n\n".join(parts)
 
 
@@ -49,6 +51,26 @@ def scales(data):
     return "\n".join(lines)
 
 
+def version_1(data, name):
+    """Mean and standard error of version 1 on an instance, from the experiment with the most trials."""
+    names = (f"version 1/{name}", f"times/{name}", f"sampling/{name}/ebc-h")
+    return mean(data, next(n for n in names if n in data))
+
+
+def versions(data):
+    """Both versions of the rule, side by side."""
+    from evidence.anytime import ASKED, INSTANCES
+
+    lines = ["| instance | version | delta = 0.1 | 0.01 | 1e-4 | saved at 0.1 |", "|---|---|---|---|---|---|"]
+    for name in [*INSTANCES, *ASKED]:
+        old, new = version_1(data, name), mean(data, f"version 2/{name}")
+        for version, found in ((1, old), (2, new)):
+            cells = " | ".join(with_error(m, e) for m, e in zip(*found, strict=True))
+            saved = f"{1 - new[0][0] / old[0][0]:.0%}" if version == 2 else ""
+            lines.append(f"| {name if version == 1 else ''} | {version} | {cells} | {saved} |")
+    return "\n".join(lines)
+
+
 def slopes(data):
     bound = la.lower_bound(la.problems.synthetic1().parameters, n_clusters=3)
     lines = ["| rule | from 50 to 100 | to 200 | to 400 | to 700 | T* |", "|---|---|---|---|---|---|"]
@@ -57,6 +79,8 @@ def slopes(data):
         m, _ = mean(data, f"slopes/synthetic 1/{rule}")
         cells = " | ".join(f"{x:.2f}" for x in np.diff(m) / np.diff(levels))
         lines.append(f"| {rule} | {cells} | {bound.lower:.3f} |")
+    cells = " | ".join(f"{x:.2f}" for x in np.diff(mean(data, "version 2/slopes")[0]) / np.diff(levels))
+    lines.append(f"| ebc-h, version 2 | {cells} | {bound.lower:.3f} |")
     return "\n".join(lines)
 
 

@@ -6,6 +6,7 @@ suite can compute some of them again. ``python -m evidence.anytime --table`` pri
 ``times``     mean stopping times on the instances of the design, at three deltas, beside the paper's rule
 ``scales``    the same instances with all means times 0.1 and 10: the grid of c against single values of it
 ``slopes``    the rise of the mean stopping time with log(1/delta), beside T*
+``version 2`` stopping times of version 2 of the rule; the experiments above are of version 1
 ``sampling``  EBC-H and EBC that look at psi at the weights of the evidence, and at the numbers of samples, on ten instances
 """
 
@@ -44,6 +45,12 @@ def synthetic1(scale=1.0):
     return la.Problem(la.problems.synthetic1().parameters * scale, n_clusters=3)
 
 
+#: What the design asks of version 2 besides: two pairs, and a chain of three beside one arm.
+ASKED = {
+    "two pairs on a line": lambda: la.Problem([0, 1, 2.4, 3.4], n_clusters=2),
+    "three and one on a line": lambda: la.Problem([0, 1, 2, 3.4], n_clusters=2),
+    "near-tie of three": lambda: la.Problem([0, 10, 20.6], n_clusters=2),
+}
 #: Ten instances for the comparison of sampling rules.
 INSTANCES = {
     "synthetic 1": synthetic1,
@@ -84,6 +91,14 @@ def experiments():
     levels = tuple(float(np.exp(-x)) for x in (50.0, 100.0, 200.0, 400.0, 700.0))
     for rule in ("ebc-h", "ebc"):
         found[f"slopes/synthetic 1/{rule}"] = (synthetic1(), rule, RULE, levels, 100)
+    for version in (1, 2):
+        rule = la.stopping.Anytime(version=version)
+        for name, make in ASKED.items():
+            found[f"version {version}/{name}"] = (make(), "ebc-h", rule, DELTAS, 100)
+    for name, make in INSTANCES.items():
+        trials = {"synthetic 1": 1000, "twenty arms": 200}.get(name, 20)
+        found[f"version 2/{name}"] = (make(), "ebc-h", rule, DELTAS, trials)
+    found["version 2/slopes"] = (synthetic1(), "ebc-h", rule, levels, 40)
     for name, make in INSTANCES.items():
         for rule in RULES:
             found[f"sampling/{name}/{rule}"] = (make(), RULES[rule], RULE, DELTAS, 20)
@@ -106,7 +121,9 @@ def run(name, trials):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("only", nargs="*", help="times, scales, slopes, sampling; all by default")
+    parser.add_argument(
+        "only", nargs="*", help="times, scales, slopes, version 1, version 2, sampling; all by default"
+    )
     parser.add_argument("--table", action="store_true", help="print the tables of the docs")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin nothing new after so long")
     args = parser.parse_args(argv)

@@ -7,6 +7,8 @@ from benchmarks import anytime as steps
 
 from evidence import (
     _anytime_tables,
+    aligned_infima,
+    aligned_processes,
     audits,
     exact_stops,
     real_stops,
@@ -22,7 +24,14 @@ TABLES = (
     ("anytime.md", "supermartingales", ROOT / "evidence" / "supermartingales.json", supermartingales.table),
     *(
         ("anytime.md", name, ROOT / "evidence" / "anytime.json", getattr(_anytime_tables, name))
-        for name in ("times", "scales", "slopes", "sampling")
+        for name in ("times", "scales", "slopes", "sampling", "versions")
+    ),
+    ("anytime.md", "aligned infima", ROOT / "evidence" / "aligned_infima.json", aligned_infima.table),
+    (
+        "anytime.md",
+        "aligned processes",
+        ROOT / "evidence" / "aligned_processes.json",
+        aligned_processes.table,
     ),
     ("anytime.md", "steps", ROOT / "benchmarks" / "anytime.json", lambda data: steps.table(data["rows"])),
     ("exact.md", "stops", ROOT / "evidence" / "exact_stops.json", exact_stops.table),

@@ -29,6 +29,26 @@ def test_mean_stopping_times(name):
         assert goal is None or mean <= goal
 
 
+@pytest.mark.parametrize("name", tables.GOALS_2)
+def test_mean_stopping_times_of_version_2(name):
+    for mean, goal in zip(tables.mean(DATA, f"version 2/{name}")[0], tables.GOALS_2[name], strict=True):
+        assert goal is None or mean <= goal
+
+
+@pytest.mark.parametrize("name", [*anytime.INSTANCES, *anytime.ASKED])
+def test_version_2_is_not_slower_anywhere(name):
+    old, new = tables.version_1(DATA, name), tables.mean(DATA, f"version 2/{name}")
+    assert (new[0] <= 1.02 * old[0] + 2.0 * np.hypot(old[1], new[1])).all()
+
+
+def test_the_slope_of_version_2():
+    bound = la.lower_bound(la.problems.synthetic1().parameters, n_clusters=3)
+    means, errors = tables.mean(DATA, "version 2/slopes")
+    assert (means[-1] - means[-2]) / 300.0 == pytest.approx(
+        bound.lower, abs=0.02 * bound.lower + 3.0 * errors[-1] / 300.0
+    )
+
+
 @pytest.mark.parametrize("name", tables.PAPER)
 @pytest.mark.parametrize("scale", anytime.SCALES)
 def test_the_grid_serves_every_scale(name, scale):
@@ -57,5 +77,5 @@ def test_a_slice_computed_again():
 
 def test_the_tables_of_the_docs_are_the_evidence():
     page = (HERE / "docs" / "anytime.md").read_text()
-    for part in (tables.times, tables.scales, tables.slopes, tables.sampling):
+    for part in (tables.times, tables.scales, tables.slopes, tables.sampling, tables.versions):
         assert part(DATA) in page

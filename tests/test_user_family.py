@@ -90,6 +90,46 @@ def test_check_catches_mistakes(what, family):
         check_family(family, POINTS)
 
 
+class Cosine(la.families.ScalarFamily):
+    """A Gaussian with variance 1 whose samples are kept by the wrong function: consistent, but not an exponential family in it."""
+
+    name, domain, open_domain = "tilted", (-math.inf, math.inf), True
+    kl = staticmethod(lambda p, q: math.cosh(p - q) - 1.0)
+    step = staticmethod(lambda p, slope: p + math.asinh(slope))
+    fisher = staticmethod(lambda p: 1.0)
+    estimate = staticmethod(lambda mean: mean)
+
+    def draw(self, rng, theta, size):
+        return rng.normal(theta[0], 1.0, (size, 1))
+
+
+def test_check_catches_what_is_no_exponential_family_and_clipped_estimates():
+    for family, points in (
+        (Cosine(), [-1.0, 0.0, 2.0]),
+        (altered(estimate=staticmethod(lambda mean: min(Plain.estimate(mean), 0.95))), POINTS),
+        (altered(estimate=staticmethod(lambda mean: max(Plain.estimate(mean), 0.04))), POINTS),
+    ):
+        with pytest.raises(
+            InvalidInput, match="is not an exponential family, or its estimate is clipped"
+        ) as caught:
+            check_family(family, points)
+        assert "\n" not in str(caught.value)
+
+
+SHIPPED = [
+    (la.families.Gaussian(2.0), [-1.0, 0.0, 3.0]),
+    (la.families.Exponential(), [0.3, 1.0, 5.0]),
+    (la.families.Exponential("mean"), [0.3, 1.0, 5.0]),
+    (la.families.Poisson(), [0.3, 1.0, 7.0]),
+    (la.families.Bernoulli(), [0.1, 0.5, 0.8]),
+]
+
+
+@pytest.mark.parametrize(("family", "points"), SHIPPED, ids=[repr(f) for f, _ in SHIPPED])
+def test_shipped_families_pass_the_same_check(family, points):
+    check_family(family, points)
+
+
 def test_what_a_family_lacks_is_named():
     class Empty(la.families.ScalarFamily):
         name = "empty"

@@ -18,7 +18,9 @@ def check_family(family: Family, parameters: Iterable[float], *, samples: int = 
 
     At each of the parameters: the divergence is zero there and positive elsewhere, the Fisher information is its
     curvature, `step` solves the problem it should, draws lie in the support, and the estimate from many draws is close to
-    the parameter (six standard errors).
+    the parameter (six standard errors). And that it is an exponential family whose estimate is not clipped: the difference of the
+    divergences of two parameters from the estimate is a straight line in the mean of the statistic. The promise of the anytime rule
+    rests on that.
 
     Parameters
     ----------
@@ -45,6 +47,7 @@ def check_family(family: Family, parameters: Iterable[float], *, samples: int = 
             )
 
     f = family.scalar()
+    means: set[float] = set()
     for theta in points:
         fisher = f.fisher(theta)
         if not 0.0 < fisher < math.inf:
@@ -71,5 +74,33 @@ def check_family(family: Family, parameters: Iterable[float], *, samples: int = 
             raise InvalidInput(
                 f"{family.name}.draw at {theta:g} must give an array of shape ({samples}, 1) with samples in the support"
             )
+        statistics = family.statistics(values)[:, 0]
+        means |= {float(statistics.mean()), *np.quantile(statistics, [0.0, 0.5, 1.0]).tolist()}
         estimate = float(family.mle(family.statistics(values).mean(axis=0))[0])
         agree("estimate (from many draws)", theta, estimate, theta, 6.0 / math.sqrt(samples * fisher) + 1e-9)
+    _check_exponential(family, sorted(means), min(points), max(points))
+
+
+def _check_exponential(family: Family, means: list[float], low: float, high: float) -> None:
+    """Raise where ``KL(est(m), low) - KL(est(m), high)`` is not affine in the mean ``m`` of the statistic."""
+    f = family.scalar()
+
+    def difference(mean: float) -> float:
+        estimate = float(family.mle(np.array([mean]))[0])
+        return f.kl(estimate, low) - f.kl(estimate, high)
+
+    found = [(m, difference(m)) for m in means]
+    line = [(m, x) for m, x in found if math.isfinite(x)]
+    if len(line) < 3 or line[0][0] == line[-1][0]:
+        raise InvalidInput(
+            f"{family.name} has too few means with a finite kl to tell whether it is an exponential family; give other parameters"
+        )
+    (start, first), (end, last) = line[0], line[-1]
+    for m, x in line:
+        wanted = first + (last - first) * (m - start) / (end - start)
+        if not abs(x - wanted) <= 1e-6 * (1.0 + abs(first) + abs(last)):
+            raise InvalidInput(
+                f"{family.name} is not an exponential family, or its estimate is clipped: kl(estimate, {low:g}) - kl(estimate, {high:g}) "
+                f"must be a straight line in the mean of the statistic, but at {m:g} it is {x:.8g} where {wanted:.8g} was expected; the "
+                "anytime rule would promise nothing"
+            )
