@@ -8,8 +8,10 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <variant>
 #include <vector>
 
+#include "linkage/task.hpp"
 #include "math/matrix.hpp"
 
 namespace linkarms::bindings {
@@ -17,6 +19,12 @@ namespace linkarms::bindings {
 using Array1 = nanobind::ndarray<const double, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 using Array2 = nanobind::ndarray<const double, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
 using IntArray1 = nanobind::ndarray<const std::int64_t, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+
+/// A task, or the number of clusters for short.
+[[nodiscard]] inline Task task_of(const std::variant<Index, Task>& task) {
+  const auto* n_clusters = std::get_if<Index>(&task);
+  return n_clusters ? Task{.n_clusters = *n_clusters} : std::get<Task>(task);
+}
 
 [[nodiscard]] inline View view(const Array1& x) {
   return {x.data(), x.shape(0)};

@@ -86,15 +86,23 @@ nb::object vector_view(std::span<const T> x, nb::handle owner) {
   return view_of(x, {x.size()}, owner);
 }
 
+/// Of a pair alone, as under a distance threshold, the other arms are -1.
 std::optional<Four> four(const Witness& w) {
   return w.exists() ? std::optional(Four{w.u, w.v, w.a, w.b}) : std::nullopt;
 }
 Witness witness_of(const Engine& engine, const Four& w) {
   const auto [u, v, a, b] = w;
+  const bool pair = engine.task().distance.has_value();
   for (const Index m : {u, v, a, b}) {
-    if (m < 0 || m >= engine.n_arms()) throw std::invalid_argument("an arm of the pairs is out of range");
+    if ((m < 0 && !(pair && m == -1)) || m >= engine.n_arms()) {
+      throw std::invalid_argument("an arm of the pairs is out of range");
+    }
   }
-  return {u, v, a, b};
+  const Witness found{u, v, a, b};
+  const bool whole = u >= 0 && v >= 0 && a >= 0 && b >= 0;
+  const bool half = (found.is_split() && v >= 0 && b < 0) || (found.is_merge() && b >= 0 && v < 0);
+  if (pair ? !half : !whole) throw std::invalid_argument("give two pairs of arms, or one under a distance threshold");
+  return found;
 }
 
 Matrix unbounded(Index n_features) {
@@ -103,12 +111,12 @@ Matrix unbounded(Index n_features) {
   return box;
 }
 
-void make_engine(BoundEngine* self, std::shared_ptr<Model> model, Index n_clusters, SamplingRule sampling, StoppingRule stopping,
-                 const std::optional<Array2>& box, std::optional<std::vector<double>> weights) {
+void make_engine(BoundEngine* self, std::shared_ptr<Model> model, const std::variant<Index, Task>& task, SamplingRule sampling,
+                 StoppingRule stopping, const std::optional<Array2>& box, std::optional<std::vector<double>> weights) {
   Matrix limits = box ? to_matrix(*box) : unbounded(model->n_features());
   std::vector<double> first = weights ? std::move(*weights) : std::vector<double>(static_cast<std::size_t>(model->n_arms()));
   new (self) BoundEngine(
-      Engine(std::move(model), n_clusters, std::move(sampling), std::move(stopping), std::move(limits), std::move(first)));
+      Engine(std::move(model), task_of(task), std::move(sampling), std::move(stopping), std::move(limits), std::move(first)));
 }
 
 /// What an engine says of itself.
@@ -167,11 +175,13 @@ void bind_rules(nb::module_& m) {
       .def_prop_ro("tolerant", [](const AnytimeStop& self) { return self.question.tolerant; })
       .def(
           "base",
-          [](const AnytimeStop& self, const Model& model, Index n_clusters, Index largest_cluster) {
-            const auto evidence = make_anytime_evidence(model, self.grid, self.discount, self.version);
-            return AnytimeBase(self, *evidence, model.n_arms(), n_clusters)(largest_cluster);
+          [](const AnytimeStop& self, const Model& model, const std::variant<Index, Task>& given, Index largest_cluster) {
+            const Task task = task_of(given);
+            task.check(model.n_arms());
+            const auto evidence = make_anytime_evidence(model, task, self.grid, self.discount, self.version);
+            return AnytimeBase(self, *evidence, model.n_arms(), task)(largest_cluster);
           },
-          "model"_a, "n_clusters"_a, "largest_cluster"_a);
+          "model"_a, "task"_a, "largest_cluster"_a);
 }
 
 void bind_told(nb::module_& m) {
@@ -259,8 +269,8 @@ void bind_run(nb::module_& m) {
       .def_prop_ro("ending", [](const Outcome& self) { return name_of(ending_names, self.ending); })
       .def_ro("arm", &Outcome::arm);
   nb::class_<BoundEngine>(m, "Engine", "One run: arms are numbers, samples are checked by the caller.")
-      .def("__init__", &make_engine, "model"_a, "n_clusters"_a, nb::kw_only(), "sampling"_a = nb::none(),
-           "stopping"_a = nb::none(), "box"_a = nb::none(), "weights"_a = nb::none())
+      .def("__init__", &make_engine, "model"_a, "task"_a, nb::kw_only(), "sampling"_a = nb::none(), "stopping"_a = nb::none(),
+           "box"_a = nb::none(), "weights"_a = nb::none())
       .def(
           "observe",
           [](BoundEngine& self, Index arm, const Array1& statistic) {
@@ -338,7 +348,7 @@ void bind_run(nb::module_& m) {
             });
           })
       .def_prop_ro("n_arms", [](const BoundEngine& self) { return self.get().n_arms(); })
-      .def_prop_ro("n_clusters", [](const BoundEngine& self) { return self.get().n_clusters(); })
+      .def_prop_ro("task", [](const BoundEngine& self) { return self.get().task(); })
       .def_prop_ro("total", [](const BoundEngine& self) { return self.get().samples().total(); })
       .def_prop_ro("ready", [](const BoundEngine& self) { return self.get().ready(); })
       .def_prop_ro("ambiguous", [](const BoundEngine& self) { return self.get().ambiguous(); })

@@ -1,4 +1,6 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 
 #include <stdexcept>
 #include <tuple>
@@ -32,6 +34,12 @@ void check_clusters(Index n_clusters, Index n_arms) {
   }
 }
 
+Task checked_task(const std::variant<Index, Task>& given, Index n_arms) {
+  Task task = task_of(given);
+  task.check(n_arms);
+  return task;
+}
+
 auto tree_arrays(const SpanningTree& tree) {
   return std::tuple(to_numpy(std::span<const Index>(tree.order)), to_numpy(std::span<const Index>(tree.parent)),
                     to_numpy(View(tree.length)));
@@ -49,10 +57,8 @@ struct MovingPoints {
   Distances dist;
   Partition partition;
 
-  MovingPoints(const Array2& start, Index n_clusters)
-      : points(to_matrix(start)),
-        dist(points),
-        partition(points.rows(), (check_clusters(n_clusters, points.rows()), n_clusters)) {
+  MovingPoints(const Array2& start, const std::variant<Index, Task>& task)
+      : points(to_matrix(start)), dist(points), partition(points.rows(), checked_task(task, points.rows())) {
     partition.make(dist);
   }
   bool move(Index m, const Array1& place) {
@@ -78,6 +84,26 @@ void bind_linkage(nb::module_& m, nb::module_& testing) {
         return cut(Distances(to_matrix(points)), n_clusters);
       },
       "parameters"_a, "n_clusters"_a, "Return the labels of single linkage and whether the cut is ambiguous.");
+  nb::class_<Task>(m, "Task", "Which partition is asked for: K clusters, or a distance threshold; and a tolerance.")
+      .def(
+          "__init__",
+          [](Task* self, Index n_clusters, std::optional<double> distance, double tolerance) {
+            new (self) Task{n_clusters, distance, tolerance};
+          },
+          nb::kw_only(), "n_clusters"_a = 0, "distance"_a = nb::none(), "tolerance"_a = 0.0)
+      .def_ro("n_clusters", &Task::n_clusters)
+      .def_ro("distance", &Task::distance)
+      .def_ro("tolerance", &Task::tolerance);
+  m.def(
+      "partition",
+      [](const Array2& points, const Task& task) {
+        if (points.shape(0) == 0) throw std::invalid_argument("parameters must have at least one row");
+        const Distances dist(to_matrix(points));
+        task.check(dist.size());
+        const Cut found = cut_tree(minimum_spanning_tree(dist), task);
+        return std::tuple(to_numpy(std::span<const Index>(found.labels)), found.ambiguous);
+      },
+      "parameters"_a, "task"_a, "Return the labels of the partition that is asked for and whether it is ambiguous.");
   m.def(
       "minimum_spanning_tree", [](const Array2& dist) { return tree_arrays(minimum_spanning_tree(to_distances(dist))); },
       "dist"_a, "Return the order in which arms join the tree, their parents and the lengths of their edges.");
@@ -98,7 +124,7 @@ void bind_linkage(nb::module_& m, nb::module_& testing) {
   // a new array each time: nothing that Python would have to keep alive
   constexpr auto copied = nb::rv_policy::move;
   nb::class_<MovingPoints>(testing, "MovingPoints", "The partition of points that move one by one.")
-      .def(nb::init<const Array2&, Index>(), "points"_a, "n_clusters"_a)
+      .def(nb::init<const Array2&, const std::variant<Index, Task>&>(), "points"_a, "task"_a)
       .def("move", &MovingPoints::move, "m"_a, "place"_a, "Move a point; return whether the clusters were made again.")
       .def_prop_ro(
           "labels", [](const MovingPoints& p) { return to_numpy(p.partition.clusters().labels()); }, copied)

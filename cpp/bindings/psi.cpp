@@ -67,9 +67,10 @@ struct PsiResult {
   std::vector<double> kl;
   bool ambiguous = false;
 
-  PsiResult(const Model& model, const Array1& weights, const Matrix& theta, const Distances& dist, const Clusters& clusters)
+  PsiResult(const Model& model, const Array1& weights, const Matrix& theta, const Distances& dist, const Clusters& clusters,
+            const Task& task = {})
       : lam(theta), kl(static_cast<std::size_t>(model.n_arms())) {
-    answer = psi_from_scratch(model, theta, dist, clusters, checked_weights(model, weights), lam, kl);
+    answer = psi_from_scratch(model, task, theta, dist, clusters, checked_weights(model, weights), lam, kl);
   }
 };
 
@@ -222,6 +223,15 @@ void bind_psi(nb::module_& m, nb::module_& testing) {
         return PsiResult(model, weights, theta, Distances(theta), checked_labels(model, labels));
       },
       "model"_a, "weights"_a, "theta"_a, "labels"_a, "Return psi of any partition.");
+  m.def(
+      "psi",
+      [](const Model& model, const Array1& weights, const Array2& parameters, const IntArray1& labels, const Task& task) {
+        task.check(model.n_arms());
+        const Matrix theta = checked_theta(model, parameters);
+        return PsiResult(model, weights, theta, Distances(theta), checked_labels(model, labels), task);
+      },
+      "model"_a, "weights"_a, "theta"_a, "labels"_a, "task"_a,
+      "Return psi of any partition against all that are right for a task.");
 
   testing.def(
       "bottleneck",

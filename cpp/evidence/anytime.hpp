@@ -63,9 +63,10 @@ class AnytimeEvidence {
 
 /// `version` 1 weighs arms of unknown variance by universal inference, 2 by mixtures centred at the tested
 /// variance; 1 has isotropic evidence for Gaussian arms of one variance each, 2 aligned evidence; others are
-/// the same. `grid` holds the values of c; prices are divided by `discount`, which is 1
-/// unless the rule was weakened on purpose.
-[[nodiscard]] std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, std::vector<double> grid,
-                                                                     double discount, int version);
+/// the same. `grid` holds the values of c; prices are divided by `discount`, which is 1 unless the rule was
+/// weakened on purpose. Throws std::invalid_argument where there is no evidence for the task: a distance
+/// threshold and a tolerance need version 2.
+[[nodiscard]] std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, const Task& task,
+                                                                     std::vector<double> grid, double discount, int version);
 
 }  // namespace linkarms

@@ -23,71 +23,28 @@ constexpr std::size_t most_points = 12;
 }  // namespace
 
 ScalarEvidence::ScalarEvidence(const Model& model, std::vector<double> grid, double discount)
-    : model_(&model), grid_(std::move(grid)), discount_(discount) {
-  for (Index m = 0; m < model.n_arms(); ++m) kind_.push_back(arm_evidence_kind(model, m));
-  forget();
-}
+    : model_(&model), grid_(grid), arms_(model, std::move(grid), discount), points_(most_points) {}
 
 void ScalarEvidence::forget() {
-  entries_.assign(grid_.size() * kind_.size(), {});
+  arms_.forget();
   points_.assign(most_points, {});
 }
 
 void ScalarEvidence::sampled(const Situation& now, Index m) {
-  if (kind_[m] == ArmEvidence::prior) (void)entry(now.samples, 0, m);
-}
-
-const ScalarEvidence::Entry& ScalarEvidence::entry(const Samples& samples, Index j, Index m) {
-  const auto at = [&](Index i) -> Entry& {
-    return entries_[static_cast<std::size_t>(i) * kind_.size() + static_cast<std::size_t>(m)];
-  };
-  if (at(j).count == samples.count(m)) return at(j);
-  const Scalar& family = model_->scalar(m);
-  const double mean = samples.mean(m)[0], theta = samples.estimates()(m, 0);
-  const auto n = static_cast<double>(samples.count(m));
-  if (kind_[m] == ArmEvidence::mixture) {  // its minimiser takes a search: only for the c that is asked for
-    Mixture mixture(family, n, mean, grid_[j]);
-    at(j) = {samples.count(m), 1.0, mixture.minimiser(), -mixture.minimum() / discount_, mixture};
-    return at(j);
-  }
-  const bool gaussian = kind_[m] == ArmEvidence::gaussian;
-  const double regret = gaussian ? 0.0 : model_->arm(m).regret(n, samples.estimates().row(m));
-  for (Index i = 0; i < static_cast<Index>(grid_.size()); ++i) {
-    const double c = grid_[i];
-    at(i) = {samples.count(m), gaussian ? evidence_weight(n, c) : n, theta,
-             (gaussian ? evidence_price(n, c, 1) : regret) / discount_, std::nullopt};
-  }
-  return at(j);
-}
-
-Number ScalarEvidence::number(const Samples& samples, Index j, Index m) {
-  const Entry& e = entry(samples, j, m);
-  Number x{.theta = e.low, .weight = e.weight, .kind = &model_->scalar(m)};
-  if (e.mixture) x.kind = &*e.mixture;
-  x.lam = e.low;
-  return x;
+  arms_.sampled(now.samples, m);
 }
 
 double ScalarEvidence::price(const Samples& samples, Index j, const Witness& w) {
-  double total = entry(samples, j, w.u).price + entry(samples, j, w.v).price + entry(samples, j, w.b).price;
-  if (!w.shared()) total += entry(samples, j, w.a).price;
+  double total = arms_.entry(samples, j, w.u).price + arms_.entry(samples, j, w.v).price + arms_.entry(samples, j, w.b).price;
+  if (!w.shared()) total += arms_.entry(samples, j, w.a).price;
   return total;
-}
-
-/// l_m(lam) at the j-th c. Of a mixture, that takes no minimiser unless its price was discounted.
-double ScalarEvidence::arm_evidence(const Samples& samples, Index j, Index m, double lam) {
-  if (kind_[m] == ArmEvidence::mixture && discount_ == 1.0) {
-    return log_evidence(model_->scalar(m), static_cast<double>(samples.count(m)), samples.mean(m)[0], lam, grid_[j]);
-  }
-  const Entry& e = entry(samples, j, m);
-  return e.weight * number(samples, j, m).cost(lam) - e.price;
 }
 
 /// The infimum at the j-th c, over both signs of the intra pair; if it is above `level`, any such value. The
 /// constraint keeps the sign that the inter pair has where the evidence is smallest. It is implied by the
 /// true one whatever that sign, so the value is never too large.
 ScalarEvidence::Found ScalarEvidence::minimise(const Samples& samples, Index j, const Witness& w, double level, Search search) {
-  const auto low = [&](Index m) { return entry(samples, j, m).low; };
+  const auto low = [&](Index m) { return arms_.entry(samples, j, m).low; };
   const double p = low(w.u) - low(w.v), q = low(w.a) - low(w.b);
   Found found{inf, {low(w.u), low(w.v), low(w.b), low(w.a)}};
   if (std::abs(p) >= std::abs(q)) {
@@ -99,7 +56,7 @@ ScalarEvidence::Found ScalarEvidence::minimise(const Samples& samples, Index j, 
   for (const double s : {sign, -sign}) {
     const SignedConstraint constraint(w, s, sigma);
     for (std::size_t i = 0; i < constraint.count; ++i) {
-      numbers[i] = number(samples, j, constraint.arm[i]);
+      numbers[i] = arms_.number(samples, j, constraint.arm[i]);
       numbers[i].kappa = constraint.kappa[i];
     }
     const auto all = std::span(numbers).first(constraint.count);
@@ -128,7 +85,7 @@ double ScalarEvidence::against(const Situation& now, const Witness& w, double le
     // Where the arms went for the first c bounds the infimum for another from above: most need no search. (To
     // pass over one that would have been larger is safe.)
     double above = 0.0;
-    for (std::size_t i = 0; i < n_arms_of(w); ++i) above += arm_evidence(samples, j, arms[i], at[i]);
+    for (std::size_t i = 0; i < n_arms_of(w); ++i) above += arms_.evidence(samples, j, arms[i], at[i]);
     if (above <= best) continue;
     best = std::max(best, value_of(j, nullptr));
   }
@@ -195,7 +152,7 @@ Index ScalarEvidence::best_scale(const Situation& now, const Witness& w, Index s
 // Where the cost of an arm reaches `level` on either side of its minimiser, rounded outwards to a hundredth,
 // as a distance from the estimate.
 double ScalarEvidence::reach(const Samples& samples, Index j, Index m, double level) {
-  const Number x = number(samples, j, m);
+  const Number x = arms_.number(samples, j, m);
   const double theta = samples.estimates()(m, 0);
   const double variance = model_->arm(m).variance(samples.estimates().row(m));
   const double scale = std::sqrt(variance / static_cast<double>(samples.count(m))) + 1e-12 * std::abs(theta) + 1e-290;
@@ -220,7 +177,7 @@ double ScalarEvidence::reach(const Samples& samples, Index j, Index m, double le
 
 std::vector<SpreadBounds> ScalarEvidence::bounds(const Situation& now, double level, Index first, const Witness&) {
   SpreadBounds out;
-  for (Index m = 0; m < model_->n_arms(); ++m) out.price.push_back(entry(now.samples, first, m).price);
+  for (Index m = 0; m < model_->n_arms(); ++m) out.price.push_back(arms_.entry(now.samples, first, m).price);
   // Each arm is within its reach r at the largest share: |q| - |p| is at most the sum of the r, whose square
   // is at most 4 times the sum of the squares. A spread of 2 r^2 / share says so.
   out.least = largest_share(level, out.price);
@@ -259,7 +216,7 @@ void ScalarEvidence::refresh_point(const Samples& samples, Point& point) {
   for (std::size_t i = 0; i < n_arms_of(point.witness); ++i) {
     if (point.count[i] == samples.count(arms[i])) continue;
     for (std::size_t j = 0; j < grid_.size(); ++j) {
-      point.terms[i * grid_.size() + j] = arm_evidence(samples, static_cast<Index>(j), arms[i], point.at[i]);
+      point.terms[i * grid_.size() + j] = arms_.evidence(samples, static_cast<Index>(j), arms[i], point.at[i]);
     }
     point.count[i] = samples.count(arms[i]);
   }

@@ -7,12 +7,10 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <vector>
 
 #include "evidence/pairs.hpp"
-#include "family/mixture.hpp"
-#include "pair/number.hpp"
+#include "evidence/scalar_arms.hpp"
 
 namespace linkarms {
 
@@ -35,12 +33,6 @@ class ScalarEvidence {
   void forget();
 
  private:
-  /// An arm at one c, after `count` samples.
-  struct Entry {
-    long long count = 0;
-    double weight = 0.0, low = 0.0, price = 0.0;  ///< `low`: where the evidence is smallest
-    std::optional<Mixture> mixture;
-  };
   /// A lambda that the constraint of `witness` allows, and the evidence of each arm there for each c.
   struct Point {
     Witness witness;
@@ -54,10 +46,7 @@ class ScalarEvidence {
   };
   enum class Search { whole, convex };  ///< everywhere, or only where all costs are convex: an upper bound
 
-  [[nodiscard]] const Entry& entry(const Samples& samples, Index j, Index m);
-  [[nodiscard]] Number number(const Samples& samples, Index j, Index m);
   [[nodiscard]] double price(const Samples& samples, Index j, const Witness& w);
-  [[nodiscard]] double arm_evidence(const Samples& samples, Index j, Index m, double lam);
   [[nodiscard]] Found minimise(const Samples& samples, Index j, const Witness& w, double level, Search search);
   [[nodiscard]] double reach(const Samples& samples, Index j, Index m, double level);
 
@@ -71,9 +60,7 @@ class ScalarEvidence {
 
   const Model* model_;
   std::vector<double> grid_;
-  double discount_;
-  std::vector<ArmEvidence> kind_;
-  std::vector<Entry> entries_;  ///< (J, M)
+  ScalarArms arms_;
   std::vector<Point> points_;
   std::size_t next_ = 0;  ///< the point that is replaced next
 };

@@ -49,9 +49,8 @@ std::vector<double> nearest_foreign(const Distances& dist, const Clusters& clust
   return nearest;
 }
 
-Partition::Partition(Index n_arms, Index n_clusters)
-    : n_clusters_(n_clusters), up_(n_arms, -1), length_(n_arms, 0.0), near_(n_arms, 0.0) {
-  assert(1 <= n_clusters && n_clusters <= n_arms);
+Partition::Partition(Index n_arms, const Task& task) : task_(task), up_(n_arms, -1), length_(n_arms, 0.0), near_(n_arms, 0.0) {
+  assert(task.distance || (1 <= task.n_clusters && task.n_clusters <= n_arms));
 }
 
 std::size_t Partition::bytes() const {
@@ -68,8 +67,8 @@ void Partition::make(const Distances& dist) {
 
 // Cut the spanning tree, which is up to date, into clusters.
 void Partition::cut() {
-  Cut cut = cut_tree(tree_, n_clusters_);
-  clusters_ = Clusters(std::move(cut.labels), n_clusters_);
+  Cut cut = cut_tree(tree_, task_);
+  clusters_ = Clusters(std::move(cut.labels), cut.n_clusters);
   up_ = std::move(cut.up);
   ambiguous_ = cut.ambiguous;
   for (std::size_t m = 0; m < up_.size(); ++m) length_[m] = up_[m] >= 0 ? tree_.length[m] : 0.0;
@@ -96,9 +95,11 @@ bool Partition::update(const Distances& dist, Index m) {
   near_[m] = nearest;
   shortest = std::min(shortest, nearest);
   if (n > few) mark_dirty(m);
-  const double limit = longest * (1.0 + 2.0 * tie);
+  // every tree edge has to be below the limit, and every distance between two clusters above it
+  const double limit = (task_.distance ? *task_.distance : longest) * (1.0 + 2.0 * tie);
+  const bool holds = !task_.distance || longest < *task_.distance * (1.0 - 2.0 * tie);
   ambiguous_ = false;
-  if (limit < shortest || certify(dist, limit)) return false;
+  if (holds && (limit < shortest || certify(dist, limit))) return false;
   relink(dist);
   return true;
 }
@@ -136,8 +137,8 @@ void Partition::relink(const Distances& dist) {
 // After a change of clusters: arms that were together and no longer are may be near each other. Bounds of
 // arms that have come together stay too low until they are looked at.
 void Partition::lower_nearest(const Distances& dist) {
-  std::vector<Index> size(n_clusters_);
-  for (Index k = 0; k < n_clusters_; ++k) {
+  std::vector<Index> size(clusters_.n_clusters());
+  for (Index k = 0; k < before_.n_clusters(); ++k) {
     const auto members = before_.members(k);
     if (std::ranges::all_of(members, [&](Index m) { return clusters_.together(m, members.front()); })) continue;
     std::ranges::fill(size, 0);

@@ -32,13 +32,14 @@ class Clusters {
 /// The distance of each arm from the nearest one of another cluster; infinite where there is none.
 [[nodiscard]] std::vector<double> nearest_foreign(const Distances& dist, const Clusters& clusters);
 
-/// The partition of M arms into K clusters by single linkage, and what proves it.
+/// The partition of M arms into K clusters by single linkage, or by a distance threshold, and what proves it.
 /// Invariant once made: every cluster has a spanning tree (`up`) whose edges are shorter than the shortest
-/// distance between two clusters, or the cut is ambiguous. After a sample of one arm only its own edges and
-/// its row can break that.
+/// distance between two clusters (or those are below the threshold and this is not), or the cut is ambiguous.
+/// After a sample of one arm only its own edges and its row can break that.
 class Partition {
  public:
-  Partition(Index n_arms, Index n_clusters);
+  Partition(Index n_arms, Index n_clusters) : Partition(n_arms, Task{.n_clusters = n_clusters}) {}
+  Partition(Index n_arms, const Task& task);
 
   /// From scratch.
   void make(const Distances& dist);
@@ -72,7 +73,7 @@ class Partition {
   void cut();
   void lower_nearest(const Distances& dist);
 
-  Index n_clusters_;
+  Task task_;
   bool made_ = false, ambiguous_ = false;
   Clusters clusters_, before_;
   std::vector<Index> up_;

@@ -36,6 +36,21 @@ SpanningTree minimum_spanning_tree(const Distances& dist) {
   return tree;
 }
 
+namespace {
+
+/// The root of each arm, from the top down, then names in order of first appearance.
+void name_clusters(const SpanningTree& tree, Cut& cut) {
+  const auto n = tree.order.size();
+  std::vector<Index> root(n), name(n, -1);
+  for (const Index m : tree.order) root[m] = cut.up[m] < 0 ? m : root[cut.up[m]];
+  for (std::size_t m = 0; m < n; ++m) {
+    if (name[root[m]] < 0) name[root[m]] = cut.n_clusters++;
+    cut.labels[m] = name[root[m]];
+  }
+}
+
+}  // namespace
+
 Cut cut_tree(const SpanningTree& tree, Index n_clusters) {
   const auto& [order, parent, length] = tree;
   const Index n = static_cast<Index>(order.size());
@@ -52,15 +67,29 @@ Cut cut_tree(const SpanningTree& tree, Index n_clusters) {
   }
   for (auto edge = end; edge != edges.end(); ++edge) cut.kept = std::max(cut.kept, length[*edge]);
   cut.ambiguous = n_clusters > 1 && cut.kept >= 0.0 && cut.removed <= cut.kept * (1.0 + tie);
-  // the root of each arm, from the top down, then names in order of first appearance
-  std::vector<Index> root(n), name(n, -1);
-  for (const Index m : order) root[m] = cut.up[m] < 0 ? m : root[cut.up[m]];
-  Index used = 0;
-  for (Index m = 0; m < n; ++m) {
-    if (name[root[m]] < 0) name[root[m]] = used++;
-    cut.labels[m] = name[root[m]];
-  }
+  name_clusters(tree, cut);
   return cut;
+}
+
+Cut cut_tree_at(const SpanningTree& tree, double distance) {
+  const auto& [order, parent, length] = tree;
+  Cut cut{.labels = std::vector<Index>(order.size()), .up = parent, .removed = inf};
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const Index m = order[i];
+    if (length[m] < distance) {
+      cut.kept = std::max(cut.kept, length[m]);
+    } else {
+      cut.up[m] = -1;
+      cut.removed = std::min(cut.removed, length[m]);
+    }
+  }
+  cut.ambiguous = cut.removed <= distance * (1.0 + tie) || cut.kept >= distance * (1.0 - tie);
+  name_clusters(tree, cut);
+  return cut;
+}
+
+Cut cut_tree(const SpanningTree& tree, const Task& task) {
+  return task.distance ? cut_tree_at(tree, *task.distance) : cut_tree(tree, task.n_clusters);
 }
 
 }  // namespace linkarms

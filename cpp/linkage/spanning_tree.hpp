@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "linkage/distances.hpp"
+#include "linkage/task.hpp"
 #include "math/matrix.hpp"
 
 namespace linkarms {
@@ -36,16 +37,22 @@ struct SpanningTree {
 /// though its root may be another.
 void respan(const Distances& dist, std::span<const Index> dirty, SpanningTree& tree);
 
-/// What remains of a tree without its K - 1 longest edges.
+/// What remains of a tree without some of its edges: the K - 1 longest ones, or all from a length on.
 struct Cut {
   std::vector<Index> labels;  ///< 0..K-1 in order of first appearance
   std::vector<Index> up;      ///< parents, -1 where the edge is cut
   double kept = -1.0;         ///< longest edge kept; -1 where there is none
   double removed = 0.0;       ///< shortest edge removed; infinite where there is none
   bool ambiguous = false;     ///< the cut goes through equal edges (relatively closer than `tie`)
+  Index n_clusters = 0;
 };
 /// Edges at the cut whose lengths differ by less than this, relatively, are equal but for rounding.
 inline constexpr double tie = 1e-12;
 [[nodiscard]] Cut cut_tree(const SpanningTree& tree, Index n_clusters);
+/// What remains of a tree without its edges of length `distance` and more: of a minimum spanning tree, the
+/// components of "closer than that". Ambiguous: some edge is as long, relatively closer than `tie`.
+[[nodiscard]] Cut cut_tree_at(const SpanningTree& tree, double distance);
+/// Whichever of the two a task asks for.
+[[nodiscard]] Cut cut_tree(const SpanningTree& tree, const Task& task);
 
 }  // namespace linkarms

@@ -67,7 +67,7 @@ Dual maximise_dual(Numbers numbers, double offset, double level) {
   bool loose = false;
   for (Number& x : numbers) {
     x.lam = x.theta;
-    loose = loose || !x.is_divergence();
+    loose = loose || !(x.is_divergence() || std::holds_alternative<Fixed>(x.kind));
     if (x.kappa == 0.0) continue;
     start += x.kappa * x.theta;
     gain += x.kappa * x.kappa / x.weight * x.gain(0.0, x.theta);

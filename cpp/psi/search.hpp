@@ -44,11 +44,15 @@ class Search {
   [[nodiscard]] virtual std::size_t bytes() const = 0;
 };
 
-/// The search for a model: with closed forms where the arms are isotropic.
-[[nodiscard]] std::unique_ptr<Search> make_search(const Model& model, Index n_clusters);
+/// The search for a model and a task: with closed forms where the arms are isotropic. Throws std::invalid_argument
+/// for a task that this model has no certified solver for.
+[[nodiscard]] std::unique_ptr<Search> make_search(const Model& model, const Task& task);
 
 /// psi with nothing known beforehand. `lam` and `kl` are filled whole.
 PsiAnswer psi_from_scratch(const Model& model, const Matrix& theta, const Distances& dist, const Clusters& clusters, View weights,
                            Matrix& lam, MutView kl);
+/// The same for any task; only its distance and its tolerance are read.
+PsiAnswer psi_from_scratch(const Model& model, const Task& task, const Matrix& theta, const Distances& dist,
+                           const Clusters& clusters, View weights, Matrix& lam, MutView kl);
 
 }  // namespace linkarms

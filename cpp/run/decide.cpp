@@ -24,8 +24,9 @@ Index Engine::most_moved(const Nearest& found) const {
   const Witness& w = found.witness();
   if (*largest > 0.0 || !w.exists()) return static_cast<Index>(largest - kl.begin());
   const auto pulls = [&](Index m) { return s_.samples.count(m) + s_.pending[m]; };
-  Index best = w.u;
-  for (const Index m : {w.v, w.a, w.b}) {
+  const auto arms = w.arms();
+  Index best = *arms.begin();
+  for (const Index m : arms) {
     if (pulls(m) < pulls(best) || (pulls(m) == pulls(best) && m < best)) best = m;
   }
   return best;
@@ -82,8 +83,8 @@ Index Engine::choose() {
       return s_.atboc->choose(s_.samples.estimates(), s_.dist, s_.partition, s_.free, pulls(), s_.samples.total());
     }
   }
-  if (least == 0 || static_cast<double>(least) < std::sqrt(static_cast<double>(total) / n) || n_clusters_ == n ||
-      std::holds_alternative<RoundRobin>(sampling_)) {
+  if (least == 0 || static_cast<double>(least) < std::sqrt(static_cast<double>(total) / n) ||
+      (!task_.distance && task_.n_clusters == n) || std::holds_alternative<RoundRobin>(sampling_)) {
     return fewest;
   }
   if (std::holds_alternative<Ebc>(sampling_)) {
@@ -112,18 +113,18 @@ bool Engine::reached(double level) {
 
 bool Engine::check(double level) {
   if (std::holds_alternative<std::monostate>(stopping_)) throw std::logic_error("this rule stops in Python");
-  return ready() && !ambiguous() && reached(level);
+  return ready() && decided() && reached(level);
 }
 
 double Engine::evidence() {
-  if (!ready() || ambiguous()) return 0.0;
+  if (!ready() || !decided()) return 0.0;
   if (!s_.anytime) return s_.counted.psi();
   if (!s_.statistic) s_.statistic = s_.anytime->statistic(now());
   return *s_.statistic;
 }
 
 Witness Engine::witness() {
-  if (!s_.anytime || !ready() || ambiguous()) return s_.counted.witness();
+  if (!s_.anytime || !ready() || !decided()) return s_.counted.witness();
   static_cast<void>(evidence());
   return s_.anytime->blocker();
 }

@@ -18,36 +18,41 @@ namespace {
   return static_cast<std::size_t>(model.n_arms());
 }
 
+[[nodiscard]] const Task& checked(const Task& task, const Model& model) {
+  task.check(model.n_arms());
+  return task;
+}
+
 }  // namespace
 
-RunState::RunState(const Model& model, Index n_clusters, const SamplingRule& sampling, const StoppingRule& stopping, Matrix box)
+RunState::RunState(const Model& model, const Task& task, const SamplingRule& sampling, const StoppingRule& stopping, Matrix box)
     : samples(model, std::move(box)),
       pending(count_of(model)),
       labels(count_of(model), -1),
       dist(model.n_arms()),
-      partition(model.n_arms(), n_clusters),
-      counted(model, n_clusters),
-      free(model, n_clusters),
+      partition(model.n_arms(), task),
+      counted(model, task),
+      free(model, task),
       w(count_of(model)),
       w_sum(count_of(model)),
       penalty(count_of(model)) {
   if (const auto* rule = std::get_if<Atboc>(&sampling)) atboc.emplace(model, rule->gap);
   if (const auto* rule = std::get_if<AnytimeStop>(&stopping)) {
-    anytime = Cloned(make_anytime_evidence(model, rule->grid, rule->discount, rule->version));
-    anytime_base.emplace(*rule, *anytime, model.n_arms(), n_clusters);
+    anytime = Cloned(make_anytime_evidence(model, task, rule->grid, rule->discount, rule->version));
+    anytime_base.emplace(*rule, *anytime, model.n_arms(), task);
   }
 }
 
-Engine::Engine(std::shared_ptr<const Model> model, Index n_clusters, SamplingRule sampling, StoppingRule stopping, Matrix box,
+Engine::Engine(std::shared_ptr<const Model> model, const Task& task, SamplingRule sampling, StoppingRule stopping, Matrix box,
                std::vector<double> weights)
     : model_(std::move(model)),
-      n_clusters_(n_clusters),
+      task_(checked(task, *model_)),
       sampling_(std::move(sampling)),
       stopping_(std::move(stopping)),
-      s_(*model_, n_clusters, sampling_, stopping_, std::move(box)) {
-  if (n_clusters < 1 || n_clusters > n_arms()) {
-    throw std::invalid_argument("n_clusters=" + std::to_string(n_clusters) + ", but there are " + std::to_string(n_arms()) +
-                                " arms");
+      s_(*model_, task_, sampling_, stopping_, std::move(box)) {
+  if ((task_.distance || task_.tolerance > 0.0) &&
+      (std::holds_alternative<Lucbboc>(sampling_) || std::holds_alternative<Atboc>(sampling_))) {
+    throw std::invalid_argument("ATBOC and LUCBBOC need n_clusters and no tolerance; use EBC-H, say");
   }
   if (weights.size() != count_of(*model_)) throw std::invalid_argument("weights must hold one number per arm");
   s_.w = std::move(weights);
@@ -103,9 +108,7 @@ void Engine::step_ebc(double step) {
     s_.free.find(s_.samples.estimates(), s_.dist, s_.partition, std::nullopt);
     if (s_.free.witness().exists()) {
       const double eta = step / std::sqrt(static_cast<double>(s_.samples.total()));
-      const auto [u, v, a, b] = s_.free.witness().oriented();
-      for (const Index m : {u, v, b}) s_.w[m] += eta * s_.free.kl()[m];
-      if (u != a) s_.w[a] += eta * s_.free.kl()[a];
+      for (const Index m : s_.free.witness().arms()) s_.w[m] += eta * s_.free.kl()[m];
     }
     project_simplex(s_.w);
   }
@@ -171,7 +174,7 @@ void Engine::refresh() {
   for (Index m = 0; m < n_arms(); ++m) {
     if (s_.samples.count(m) > 0) bring_up_to_date(m);
   }
-  s_.partition = Partition(n_arms(), n_clusters_);
+  s_.partition = Partition(n_arms(), task_);
   std::ranges::fill(s_.labels, -1);
   s_.weighed_with = -1.0;
   s_.free_told = -1;

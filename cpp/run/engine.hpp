@@ -37,7 +37,7 @@ class Engine {
  public:
   /// `box` has d rows of low and high to which estimates are clipped; `weights` are EBC's first ones, drawn
   /// by the caller. Throws std::invalid_argument for settings that do not fit the model.
-  Engine(std::shared_ptr<const Model> model, Index n_clusters, SamplingRule sampling, StoppingRule stopping, Matrix box,
+  Engine(std::shared_ptr<const Model> model, const Task& task, SamplingRule sampling, StoppingRule stopping, Matrix box,
          std::vector<double> weights);
 
   /// Take in the sufficient statistic of one sample. If a user's function throws, nothing has changed.
@@ -45,7 +45,7 @@ class Engine {
   /// The next arm, pending pulls counted as pulls; for rules of the core.
   [[nodiscard]] Index choose();
   /// Whether the rule stops at `level`, which is log(1/delta) or what the rule makes of it; for rules of the
-  /// core. Never where the estimates have equal edges at the cut.
+  /// core. Never where the estimates have equal edges at the cut, unless there is a tolerance.
   [[nodiscard]] bool check(double level);
   /// The rule's statistic: psi, or the anytime rule's own; 0 before every arm has a sample and where the cut
   /// is ambiguous.
@@ -71,7 +71,7 @@ class Engine {
   [[nodiscard]] const SamplingRule& sampling() const { return sampling_; }
   [[nodiscard]] const StoppingRule& stopping() const { return stopping_; }
   [[nodiscard]] Index n_arms() const { return model_->n_arms(); }
-  [[nodiscard]] Index n_clusters() const { return n_clusters_; }
+  [[nodiscard]] const Task& task() const { return task_; }
   [[nodiscard]] bool ready() const { return s_.samples.every_arm_has_one(); }
   [[nodiscard]] bool ambiguous() const { return s_.partition.made() && s_.partition.ambiguous(); }
   [[nodiscard]] const Samples& samples() const { return s_.samples; }
@@ -106,9 +106,11 @@ class Engine {
   [[nodiscard]] Index most_moved(const Nearest& found) const;
   [[nodiscard]] std::vector<std::int64_t> pulls() const;
   [[nodiscard]] bool reached(double level);
+  /// Whether the partition may be named: it is unique, or a tolerance makes every one right.
+  [[nodiscard]] bool decided() const { return !ambiguous() || task_.tolerance > 0.0; }
 
   std::shared_ptr<const Model> model_;
-  Index n_clusters_;
+  Task task_;
   SamplingRule sampling_;
   StoppingRule stopping_;
 

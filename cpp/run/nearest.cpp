@@ -5,8 +5,8 @@
 
 namespace linkarms {
 
-Nearest::Nearest(const Model& model, Index n_clusters)
-    : search_(make_search(model, n_clusters)),
+Nearest::Nearest(const Model& model, const Task& task)
+    : search_(make_search(model, task)),
       lam_(model.n_arms(), model.n_features()),
       kl_(static_cast<std::size_t>(model.n_arms())),
       weights_(static_cast<std::size_t>(model.n_arms())) {}
@@ -27,10 +27,7 @@ void Nearest::forget(const Matrix& theta) {
 }
 
 void Nearest::find(const Matrix& theta, const Distances& dist, const Partition& partition, std::optional<Index> moved) {
-  const Witness last = answer_.witness;
-  if (last.exists()) {
-    for (const Index m : {last.u, last.v, last.a, last.b}) stay(theta, m);
-  }
+  for (const Index m : answer_.witness.arms()) stay(theta, m);
   answer_ = search_->at(theta, dist, partition, weights_, moved, lam_, kl_);
 }
 

@@ -34,7 +34,7 @@ class Cloned {
 /// Invariant: outside the rows of the witness `lam` holds the estimates and `kl` is zero.
 class Nearest {
  public:
-  Nearest(const Model& model, Index n_clusters);
+  Nearest(const Model& model, const Task& task);
 
   [[nodiscard]] double psi() const { return answer_.value; }
   [[nodiscard]] const Witness& witness() const { return answer_.witness; }

@@ -27,7 +27,7 @@ struct Told {
 /// Everything that changes from sample to sample: a copy of it is a saved run. The arrays of numbers keep
 /// their addresses when it is assigned, so views of them stay valid.
 struct RunState {
-  RunState(const Model& model, Index n_clusters, const SamplingRule& sampling, const StoppingRule& stopping, Matrix box);
+  RunState(const Model& model, const Task& task, const SamplingRule& sampling, const StoppingRule& stopping, Matrix box);
 
   Samples samples;
   std::vector<std::int64_t> pending, labels;

@@ -22,8 +22,17 @@ double boc_penalty(double n, Index n_features) {
   return n_features * std::log(n + 1.0);
 }
 
-AnytimeBase::AnytimeBase(const AnytimeStop& rule, const AnytimeEvidence& evidence, Index n_arms, Index n_clusters)
-    : events_(rule.version >= 2 ? UnionBound(rule.question, n_arms, n_clusters, evidence.unit())
+namespace {
+
+/// What the union has to cover: the rule's own question, unless the task says more.
+Question question_of(const AnytimeStop& rule, const Task& task) {
+  return {task.distance ? Promise::threshold : rule.question.promise, rule.question.tolerant || task.tolerance > 0.0};
+}
+
+}  // namespace
+
+AnytimeBase::AnytimeBase(const AnytimeStop& rule, const AnytimeEvidence& evidence, Index n_arms, const Task& task)
+    : events_(rule.version >= 2 ? UnionBound(question_of(rule, task), n_arms, task.n_clusters, evidence.unit())
                                 : UnionBound(count_sets(n_arms))),
       grid_price_(evidence.grid_price()),
       discount_(rule.discount) {}

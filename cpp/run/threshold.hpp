@@ -28,7 +28,7 @@ namespace linkarms {
 /// log(events / share of delta) + the price of the grid.
 class AnytimeBase {
  public:
-  AnytimeBase(const AnytimeStop& rule, const AnytimeEvidence& evidence, Index n_arms, Index n_clusters);
+  AnytimeBase(const AnytimeStop& rule, const AnytimeEvidence& evidence, Index n_arms, const Task& task);
 
   [[nodiscard]] double operator()(const Clusters& named) const { return whole(events_.base(named)); }
   /// By the size of its largest cluster.

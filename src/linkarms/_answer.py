@@ -45,7 +45,7 @@ def make_result(
     features : tuple of str or None
         Names of the coordinates.
     """
-    core, n_arms, k = engine.core, len(arms), engine.n_clusters
+    core, n_arms, k = engine.core, len(arms), engine.goal.n_clusters
     sampled = core.counts > 0
     parameters: NDArray[np.float64] = core.estimates.copy()
     if not sampled.all():
@@ -53,14 +53,14 @@ def make_result(
             parameters, mask=np.repeat(~sampled[:, None], parameters.shape[1], axis=1)
         )
     if engine.trivial:
-        labels = np.zeros(n_arms, np.int64) if k == 1 else np.arange(n_arms)
+        labels = np.arange(n_arms) if k == n_arms else np.zeros(n_arms, np.int64)
     else:
         labels = core.labels.copy() if engine.ready else np.full(n_arms, -1)
     indices = engine.witness if engine.ready and not engine.trivial else None
     witness = None
     if indices is not None:
-        u, v, a, b = (arms[i] for i in indices)
-        witness = Witness((u, v), (a, b))
+        u, v, a, b = (arms[i] if i >= 0 else None for i in indices)
+        witness = Witness((u, v) if indices[0] >= 0 else None, (a, b) if indices[2] >= 0 else None)
     return Result(
         labels=labels.astype(np.int64),
         arms=arms,
@@ -78,6 +78,8 @@ def make_result(
         fit=ModelFit(engine.families, arms, told),
         regions=_regions(engine, delta),
         features=features,
+        distance_threshold=engine.goal.distance_threshold,
+        tolerance=engine.goal.tolerance,
     )
 
 
@@ -97,12 +99,14 @@ def _reason(
     if engine.trivial:
         return f"{len(arms)} arms have only one partition into {engine.n_clusters} clusters: no samples were needed"
     if stopped:
-        return f"stopped: {engine.stopping.promise(delta)}"
+        spare = engine.goal.tolerance
+        words = f"; differences of distances below {spare:g} are taken for equal" if spare else ""
+        return f"stopped: {engine.stopping.promise(delta)}{words}"
     missing = [name for name, n in zip(arms, engine.core.counts, strict=True) if n == 0]
     start = "no promise yet: still running" if ending is None else f"no promise: {ending}"
     if missing:
         return f"{start}; {len(missing)} arm(s) have no sample, the first is {missing[0]!r}"
-    if engine.ambiguous:
+    if engine.ambiguous and engine.goal.tolerance == 0.0:
         return f"{start}; the estimates have equal edges at the cut, so that their partition is not unique"
     bound = engine.error_bound()
     if ending is not None and bound is not None:

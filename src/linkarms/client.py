@@ -80,7 +80,7 @@ class Client:
         cls,
         name: str,
         arms: Sequence[str],
-        n_clusters: int,
+        n_clusters: int | None = None,
         *,
         url: str = _URL,
         token: str | None = None,
@@ -88,7 +88,7 @@ class Client:
     ) -> Client:
         """Start a campaign; ``settings`` as for `linkarms.campaign.Campaign.create`, families and rules as names or objects."""
         self = cls(name, url, token=token)
-        body = {"name": name, "arms": list(arms), "n_clusters": n_clusters}
+        body: dict[str, Any] = {"name": name, "arms": list(arms), "n_clusters": n_clusters}
         body |= {key: _plain(value) for key, value in settings.items()}
         return self._first(lambda: self._request("POST", "/campaigns", body, once=True))
 

@@ -42,6 +42,8 @@ def cluster(
     clip: tuple[float, float] | None = None,
     progress: bool = False,
     callback: Callable[[BanditClusterer], None] | None = None,
+    distance_threshold: float | None = None,
+    tolerance: float | None = None,
 ) -> Result:
     """Cluster arms that can be sampled at once: callables, recorded samples, simulated arms.
 
@@ -51,8 +53,8 @@ def cluster(
         Where samples come from. A dict or list of arrays (samples of shape (n,) or (n, d)), an array of shape (arms, samples) or (arms,
         samples, d), a pandas, polars or pyarrow frame and a file (CSV, JSON lines, Parquet, Excel; see `linkarms.arms.read_table`) hold
         recorded samples, of which one is drawn at each pull. A callable returns one sample.
-    n_clusters : int
-        K; a Problem has its own.
+    n_clusters : int, optional
+        K, or else a distance threshold; a Problem has its own.
     delta : float, default 0.05
         The promised error probability.
     family : str, Family or a sequence with one per arm, optional
@@ -78,6 +80,8 @@ def cluster(
         Show progress on stderr.
     callback : callable, optional
         ``callback(clusterer)`` after every sample.
+    distance_threshold, tolerance : float, optional
+        As in `BanditClusterer`; a Problem has its own.
 
     Returns
     -------
@@ -105,7 +109,9 @@ def cluster(
     )
     if isinstance(arms, Problem):
         family = arms.family if family is None else family
-        n_clusters = arms.n_clusters if n_clusters is None else n_clusters
+        if n_clusters is None and distance_threshold is None:
+            n_clusters, distance_threshold = arms.goal.n_clusters, arms.goal.distance_threshold
+        tolerance = arms.tolerance if tolerance is None else tolerance
     if family is None and clip is not None:
         low, high = clip
         family = (
@@ -118,8 +124,6 @@ def cluster(
         if text is not None:
             warnings.warn(text, FamilySuggestion, stacklevel=2)
         family = DEFAULT
-    if n_clusters is None:
-        raise InvalidInput("n_clusters is missing; say into how many clusters the arms are to be put")
     clusterer = BanditClusterer(
         n_clusters,
         list(source.names),
@@ -130,6 +134,8 @@ def cluster(
         stopping=stopping,
         seed=seed,
         max_samples=max_samples,
+        distance_threshold=distance_threshold,
+        tolerance=0.0 if tolerance is None else tolerance,
     )
     clusterer.features = source.features
     if isinstance(source, RecordedArms) and source.replace and clusterer.families.unknown_variance:

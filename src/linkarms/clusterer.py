@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from linkarms._answer import make_result
 from linkarms._dump import damage_named, dumped_families, dumped_rule, read_dump, write_dump
 from linkarms._dump_schema import check_state
+from linkarms._goal import check_goal
 from linkarms._recorded_loop import Recorded, Source, check_records, looks_of, pull_until_done, run_recorded
 from linkarms._samples import check_samples, sufficient_statistics
 from linkarms._schema import Damage
-from linkarms._validate import check_delta, check_integer, check_n_clusters, check_seed
+from linkarms._validate import check_delta, check_integer, check_seed
 from linkarms.checks import SampleLog, Told
 from linkarms.engine import Engine
 from linkarms.errors import FamilySuggestion, InvalidInput, UnknownArm
@@ -31,7 +32,7 @@ __all__ = ["BanditClusterer"]
 
 
 class BanditClusterer:
-    """Groups arms into K single-linkage clusters of their parameters, with as few samples as possible.
+    """Groups arms into single-linkage clusters of their parameters, with as few samples as possible.
 
     What each event does:
 
@@ -46,8 +47,8 @@ class BanditClusterer:
 
     Parameters
     ----------
-    n_clusters : int
-        K, from 1 to the number of arms.
+    n_clusters : int, optional
+        K, from 1 to the number of arms; or else a distance threshold.
     arms : int or sequence
         How many arms, or their names; at most `linkarms.problem.MAX_ARMS`.
     n_features : int, default 1
@@ -65,6 +66,14 @@ class BanditClusterer:
         Seed of the rules' own random numbers (EBC's first weights); None for one that nobody has chosen.
     max_samples : int, optional
         Give up, without a promise, after so many samples.
+    distance_threshold : float, optional
+        In place of a number of clusters: they are the components of the graph that joins arms closer than this, as in scikit-learn's
+        ``AgglomerativeClustering(distance_threshold=r, linkage="single")``. Arms exactly so far apart are not joined, and a run on
+        them does not stop without a tolerance.
+    tolerance : float, default 0
+        Differences of distances below this do not matter: a partition by a threshold r is right if no two arms of two clusters are at
+        most r minus the tolerance apart, and no cluster can be split into parts at least r plus the tolerance apart. With it, every run
+        ends, also where a distance is r. It needs a distance threshold.
 
     Examples
     --------
@@ -82,8 +91,8 @@ class BanditClusterer:
 
     def __init__(
         self,
-        n_clusters: int,
-        arms: int | Sequence[Hashable],
+        n_clusters: int | None = None,
+        arms: int | Sequence[Hashable] | None = None,
         n_features: int = 1,
         family: FamilyLike | None = None,
         delta: float = 0.05,
@@ -91,10 +100,15 @@ class BanditClusterer:
         stopping: StoppingRule | str | None = "anytime",
         seed: int | np.random.Generator | None = 0,
         max_samples: int | None = None,
+        *,
+        distance_threshold: float | None = None,
+        tolerance: float = 0.0,
     ) -> None:
+        if arms is None:
+            raise InvalidInput("arms are missing; give their number, or their names")
         check_size(arms)
         self.arms = arm_names(arms)
-        self.n_clusters = check_n_clusters(n_clusters, len(self.arms))
+        self.goal = check_goal(n_clusters, distance_threshold, tolerance, n_arms=len(self.arms))
         self.n_features = check_integer("n_features", n_features, 1)
         self.delta = check_delta(delta)
         self.max_samples = None if max_samples is None else check_integer("max_samples", max_samples, 1)
@@ -103,7 +117,7 @@ class BanditClusterer:
         rule = resolve_sampling(sampling).fresh()
         self._engine = Engine(
             self.families,
-            self.n_clusters,
+            self.goal,
             rule,
             resolve_stopping(stopping, rule),
             self.delta,
@@ -118,6 +132,21 @@ class BanditClusterer:
         self.features: tuple[str, ...] | None = None
         #: Samples told after the stop, as (arm, numbers): kept, and without influence on the answer.
         self.late: list[tuple[Hashable, list[float]]] = []
+
+    @property
+    def n_clusters(self) -> int | None:
+        """K; None under a distance threshold."""
+        return self.goal.n_clusters
+
+    @property
+    def distance_threshold(self) -> float | None:
+        """The distance from which on arms are not joined; None where K is fixed."""
+        return self.goal.distance_threshold
+
+    @property
+    def tolerance(self) -> float:
+        """The difference of distances below which it does not matter."""
+        return self.goal.tolerance
 
     @property
     def n_samples(self) -> int:
@@ -326,6 +355,7 @@ class BanditClusterer:
             {
                 "arms": list(self.arms),
                 "n_clusters": self.n_clusters,
+                **self.goal.settings(),
                 "n_features": self.n_features,
                 "delta": self.delta,
                 "max_samples": self.max_samples,
@@ -387,6 +417,8 @@ class BanditClusterer:
                 sampling=dumped_rule(data["sampling"], "sampling", sampling, sampling_from_dict),
                 stopping=dumped_rule(data["stopping"], "stopping", stopping, stopping_from_dict),
                 max_samples=data["max_samples"],
+                distance_threshold=data.get("distance_threshold"),
+                tolerance=data.get("tolerance", 0.0),
             )
             self.restore(data)
             self.late = [(name, list(value)) for name, value in data["late"]]
@@ -399,6 +431,6 @@ class BanditClusterer:
 
     def __repr__(self) -> str:
         return (
-            f"BanditClusterer({len(self.arms)} arms, {self.n_clusters} clusters, delta={self.delta:g}, "
+            f"BanditClusterer({len(self.arms)} arms, {self.goal}, delta={self.delta:g}, "
             f"{self.n_samples} samples, {'done' if self.done else 'running'})"
         )

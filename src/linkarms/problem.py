@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkarms._validate import check_integer, check_n_clusters, check_parameters
+from linkarms._goal import Goal, check_goal
+from linkarms._validate import check_integer, check_parameters
 from linkarms.errors import InvalidInput, TooLarge
 from linkarms.families import Exponential, FamilyLike, resolve
-from linkarms.linkage import single_linkage
 
 __all__ = ["MAX_ARMS", "Problem", "arm_names", "check_size", "problem_parts", "problems"]
 
@@ -53,17 +53,23 @@ class Problem:
     ----------
     parameters : array of shape (M, d) or (M,)
         The true parameters.
-    n_clusters : int
-        K, from 1 to M.
+    n_clusters : int, optional
+        K, from 1 to M; or else a distance threshold.
     family : str, Family or a sequence with one for each arm, default "gaussian"
         The distributions of the samples.
     arms : sequence, optional
         Names of the arms; 0..M-1 by default.
+    distance_threshold : float, optional
+        Clusters are the components of "closer than this", in place of a number of them.
+    tolerance : float, default 0
+        Differences of distances below this do not matter; see `linkarms.cluster`.
 
     Attributes
     ----------
     labels : ndarray of int, shape (M,)
-        The true partition.
+        The true partition; with a tolerance others may be right as well, see `is_correct`.
+    n_clusters : int
+        The number of true clusters.
 
     Examples
     --------
@@ -76,24 +82,34 @@ class Problem:
     def __init__(
         self,
         parameters: ArrayLike,
-        n_clusters: int,
+        n_clusters: int | None = None,
         family: FamilyLike = "gaussian",
         arms: Sequence[Hashable] | None = None,
+        *,
+        distance_threshold: float | None = None,
+        tolerance: float = 0.0,
     ) -> None:
         self.parameters = check_parameters(parameters)
         self.n_arms, self.n_features = self.parameters.shape
-        self.n_clusters = check_n_clusters(n_clusters, self.n_arms)
+        self.goal = check_goal(n_clusters, distance_threshold, tolerance, n_arms=self.n_arms)
+        self.distance_threshold, self.tolerance = self.goal.distance_threshold, self.goal.tolerance
         self.family = family
         self.arm_families = resolve(family, self.n_arms, self.n_features)
         self.arm_families.check_parameters(self.parameters)
         self.arms = arm_names(self.n_arms if arms is None else arms)
         if len(self.arms) != self.n_arms:
             raise InvalidInput(f"there are {len(self.arms)} names for {self.n_arms} arms; give one for each")
-        self.labels, self.ambiguous = single_linkage(self.parameters, self.n_clusters)
-        if self.ambiguous:
+        self.labels, self.ambiguous = self.goal.partition(self.parameters)
+        self.n_clusters = int(self.labels.max()) + 1
+        if self.ambiguous and self.tolerance == 0.0:
+            edges = (
+                f"equal edges at the cut into {self.n_clusters} clusters"
+                if self.distance_threshold is None
+                else f"an edge of the length {self.distance_threshold:g} of the threshold"
+            )
             raise InvalidInput(
-                f"the parameters have equal edges at the cut into {self.n_clusters} clusters, so that the true partition is not "
-                "unique; change the parameters or n_clusters"
+                f"the parameters have {edges}, so that the true partition is not unique; change the parameters or "
+                f"{'n_clusters' if self.distance_threshold is None else 'distance_threshold'}, or give a tolerance"
             )
 
     @property
@@ -102,8 +118,10 @@ class Problem:
         return self.arm_families.families
 
     def is_correct(self, labels: NDArray[np.int64]) -> bool:
-        """Whether labels (in order of first appearance) are the true partition."""
-        return bool(np.array_equal(labels, self.labels))
+        """Whether labels (in order of first appearance) are the true partition, or right up to the tolerance."""
+        if self.tolerance == 0.0:
+            return bool(np.array_equal(labels, self.labels))
+        return self.goal.is_right(self.parameters, np.asarray(labels, dtype=np.int64))
 
     def __repr__(self) -> str:
         return f"Problem({self.n_arms} arms, {self.n_features} features, {self.n_clusters} clusters)"
@@ -150,15 +168,26 @@ class problems:
 
 
 def problem_parts(
-    parameters: ArrayLike | Problem, n_clusters: int | None, family: FamilyLike | None
-) -> tuple[ArrayLike, int, FamilyLike]:
-    """Return parameters, K and family of a problem, or as they were given; what is given beside a problem must not differ from it."""
+    parameters: ArrayLike | Problem,
+    n_clusters: int | None,
+    family: FamilyLike | None,
+    distance_threshold: float | None = None,
+    tolerance: float = 0.0,
+) -> tuple[ArrayLike, Goal, FamilyLike]:
+    """Return parameters, goal and family of a problem, or as they were given; what is given beside a problem must not differ from it."""
     if isinstance(parameters, Problem):
-        if n_clusters not in (None, parameters.n_clusters) or family not in (None, parameters.family):
+        own = parameters.goal
+        if (
+            n_clusters not in (None, own.n_clusters)
+            or family not in (None, parameters.family)
+            or distance_threshold not in (None, own.distance_threshold)
+            or tolerance not in (0.0, own.tolerance)
+        ):
             raise InvalidInput(
                 "a Problem has its own n_clusters and family; leave them out, or give its parameters"
             )
-        return parameters.parameters, parameters.n_clusters, parameters.family
-    if n_clusters is None:
+        return parameters.parameters, own, parameters.family
+    if n_clusters is None and distance_threshold is None:
         raise InvalidInput("n_clusters is missing; give it, or a Problem in place of the parameters")
-    return parameters, n_clusters, "gaussian" if family is None else family
+    goal = check_goal(n_clusters, distance_threshold, tolerance, n_arms=len(check_parameters(parameters)))
+    return parameters, goal, "gaussian" if family is None else family

@@ -42,7 +42,8 @@ class Witness:
 
     ``intra`` is a pair inside one cluster and ``inter`` a pair from two clusters. The partition would be another one if
     the arms of ``intra`` were at least as far apart as those of ``inter``; no other such change is as well supported by
-    the samples.
+    the samples. Under a distance threshold there is only one of the pairs, the other is None: its arms might be closer, or
+    farther apart, than the threshold.
 
     Examples
     --------
@@ -50,12 +51,16 @@ class Witness:
     a and b (together) against b and c (apart)
     """
 
-    intra: tuple[Hashable, Hashable]
-    inter: tuple[Hashable, Hashable]
+    intra: tuple[Hashable, Hashable] | None
+    inter: tuple[Hashable, Hashable] | None
 
     def __str__(self) -> str:
-        (u, v), (a, b) = self.intra, self.inter
-        return f"{u} and {v} (together) against {a} and {b} (apart)"
+        words = []
+        if self.intra is not None:
+            words.append(f"{self.intra[0]} and {self.intra[1]} (together)")
+        if self.inter is not None:
+            words.append(f"{self.inter[0]} and {self.inter[1]} (apart)")
+        return " against ".join(words)
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,10 @@ class Result:
         What `intervals` is computed from.
     features : tuple of str or None
         Names of the coordinates, where the samples came from columns with names.
+    distance_threshold : float or None
+        The distance from which on arms are not joined, where that was given in place of a number of clusters.
+    tolerance : float
+        Differences of distances below this do not matter.
 
     Examples
     --------
@@ -124,6 +133,8 @@ class Result:
     fit: ModelFit | None = field(default=None, repr=False, compare=False)
     regions: Intervals | None = field(default=None, repr=False, compare=False)
     features: tuple[str, ...] | None = None
+    distance_threshold: float | None = None
+    tolerance: float = 0.0
 
     @property
     def clusters(self) -> list[list[Hashable]]:
@@ -166,8 +177,8 @@ class Result:
         witness = None
         if self.witness is not None:
             witness = {
-                "intra": [by_arm[m] for m in self.witness.intra],
-                "inter": [by_arm[m] for m in self.witness.inter],
+                kind: None if pair is None else [by_arm[m] for m in pair]
+                for kind, pair in (("intra", self.witness.intra), ("inter", self.witness.inter))
             }
         return {
             "labels": self.labels.tolist(),
@@ -184,6 +195,8 @@ class Result:
             "reason": self.reason,
             "ambiguous": self.ambiguous,
             "error_bound": self.error_bound,
+            "distance_threshold": self.distance_threshold,
+            "tolerance": self.tolerance,
         }
 
     @classmethod
@@ -197,7 +210,13 @@ class Result:
         read |= {name: np.inf if data[name] is None else data[name] for name in ("evidence", "threshold")}
         read["arms"] = tuple(data["arms"])
         read["parameters"] = np.ma.masked_invalid(parameters) if np.isnan(parameters).any() else parameters
-        read["witness"] = None if pairs is None else Witness(tuple(pairs["intra"]), tuple(pairs["inter"]))
+        read["witness"] = (
+            None
+            if pairs is None
+            else Witness(
+                *(None if pair is None else (pair[0], pair[1]) for pair in (pairs["intra"], pairs["inter"]))
+            )
+        )
         return cls(**read)
 
     def to_frame(self) -> Any:

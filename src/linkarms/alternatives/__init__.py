@@ -2,6 +2,16 @@
 
 from linkarms.alternatives._closure import Closure
 from linkarms.alternatives._exact import psi, solve_psi_exact
-from linkarms.alternatives._psi import Psi, is_alternative, solve_psi
+from linkarms.alternatives._psi import Psi, is_alternative, named_pair, solve_psi
+from linkarms.alternatives._separate import separate
 
-__all__ = ["Closure", "Psi", "is_alternative", "psi", "solve_psi", "solve_psi_exact"]
+__all__ = [
+    "Closure",
+    "Psi",
+    "is_alternative",
+    "named_pair",
+    "psi",
+    "separate",
+    "solve_psi",
+    "solve_psi_exact",
+]

@@ -103,6 +103,8 @@ class Closure:
         if psi.witness is None:
             return None
         u, v, a, b = psi.witness
+        if u is None or v is None or a is None or b is None:
+            return None  # that of a distance threshold
         if self.size[u] == 2 and psi.exact:
             point = self.meet_pair(psi.alternative, (u,), (v,), a, b)  # rounding is all that may be missing
             if point is not None:

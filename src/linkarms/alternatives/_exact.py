@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms import _core
-from linkarms._validate import check_n_clusters, check_parameters, check_weights
+from linkarms._goal import Goal, check_goal
+from linkarms._validate import check_parameters, check_weights
 from linkarms.alternatives._closure import Closure
 from linkarms.alternatives._psi import Psi, is_alternative, solve_psi
 from linkarms.alternatives._splits import Found, GaussianSearch
 from linkarms.families import ArmFamilies, FamilyLike, resolve
-from linkarms.linkage import single_linkage
 
 __all__ = ["psi", "solve_psi_exact"]
 
@@ -24,18 +24,20 @@ _AGREE = 1e-7
 def solve_psi_exact(
     weights: Array,
     theta: Array,
-    n_clusters: int,
+    goal: int | Goal,
     families: ArmFamilies,
 ) -> Psi:
-    """psi, exact where that can be proved; arrays of shapes (M,), (M, d) and a resolved list of families.
+    """psi, exact where that can be proved; arrays of shapes (M,), (M, d), a goal (a number is K) and a resolved list of families.
 
     The bottleneck comes first, and is the answer where its alternative is one. Otherwise all splits are searched: for arms with one
     parameter by ``_line.py``, for Gaussian arms by ``_splits.py``. Other families keep the bottleneck. The value is never below it.
     """
-    base = solve_psi(weights, theta, n_clusters, families)
-    if base.exact or base.ambiguous or families.model.kind == "vector":
+    asked = goal if isinstance(goal, Goal) else Goal(goal)
+    base = solve_psi(weights, theta, asked, families)
+    fixed = asked == Goal(asked.n_clusters)
+    if base.exact or base.ambiguous or families.model.kind == "vector" or not fixed:
         return base
-    labels, _ = single_linkage(theta, n_clusters)
+    labels, _ = asked.partition(theta)
     closure = Closure(theta, labels, families)
     if np.any(weights <= 0.0):
         return _free_move(base, closure, labels, weights)
@@ -88,10 +90,12 @@ def _search_line(base: Psi, closure: Closure, labels: NDArray[np.int64], weights
 def psi(
     weights: ArrayLike,
     parameters: ArrayLike,
-    n_clusters: int,
+    n_clusters: int | None = None,
     family: FamilyLike = "gaussian",
     *,
     refine: bool = True,
+    distance_threshold: float | None = None,
+    tolerance: float = 0.0,
 ) -> Psi:
     """How hard it is to tell the clusters from the nearest other ones: ``inf over alternatives of sum_m w_m KL_m``.
 
@@ -101,13 +105,17 @@ def psi(
         Non-negative weights of the arms: proportions of pulls, or numbers of pulls.
     parameters : array of shape (M, d) or (M,)
         Parameters of the arms.
-    n_clusters : int
-        K, from 1 to M.
+    n_clusters : int, optional
+        K, from 1 to M; or else a distance threshold.
     family : str, Family or a sequence with one for each arm, default "gaussian"
         The distributions of the samples.
     refine : bool, default True
         Where a cluster has three arms or more and the bottleneck is only a lower bound, search all splits for the exact value.
         False: the bottleneck, which is what a run computes after every sample.
+    distance_threshold : float, optional
+        Clusters are the components of "closer than this", in place of a number of them.
+    tolerance : float, default 0
+        Differences of distances below this do not matter.
 
     Returns
     -------
@@ -129,10 +137,10 @@ def psi(
     (0.3845, 'exact', 0.3675, 'bottleneck')
     """
     theta = check_parameters(parameters)
-    k = check_n_clusters(n_clusters, len(theta))
+    goal = check_goal(n_clusters, distance_threshold, tolerance, n_arms=len(theta))
     w = check_weights(weights, len(theta))
     families = resolve(family, len(theta), theta.shape[1])
     families.require_known("psi")
     families.check_parameters(theta)
     solve = solve_psi_exact if refine else solve_psi
-    return solve(w, theta, k, families)
+    return solve(w, theta, goal, families)

@@ -9,10 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms import _core
+from linkarms._goal import Goal
+from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies
 from linkarms.linkage import minimum_spanning_tree
 
-__all__ = ["Psi", "is_alternative", "solve_psi"]
+__all__ = ["Psi", "WitnessArms", "is_alternative", "named_pair", "solve_psi"]
+
+WitnessArms = tuple[int | None, int | None, int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,9 @@ class Psi:
         What the value is: the infimum; a lower bound by duality, where the search for the infimum left a gap; a lower bound because a
         cluster has three arms or more; a lower bound because the pair problem of the family was not solved exactly (products in
         d >= 3, say); or infinite. With ``"duality"`` the alternative is a true one and costs more than ``value``.
-    witness : tuple of int or None
-        ``(u, v, a, b)``: the alternative puts ``u, v`` of one cluster as far apart as ``a, b`` of two clusters.
+    witness : tuple or None
+        ``(u, v, a, b)``: the alternative puts ``u, v`` of one cluster as far apart as ``a, b`` of two clusters. Under a distance
+        threshold ``(u, v, None, None)``: it puts them at least so far apart; or ``(None, None, a, b)``: it puts them as close.
     ambiguous : bool
         The parameters have equal edges at the cut; psi is then 0.
 
@@ -52,16 +57,23 @@ class Psi:
     kl: NDArray[np.float64]
     exact: bool
     bound: str
-    witness: tuple[int, int, int, int] | None
+    witness: WitnessArms | None
     ambiguous: bool
 
 
-def is_alternative(lam: NDArray[np.float64], labels: NDArray[np.int64], tolerance: float = 1e-9) -> bool:
-    """Whether ``lam`` lies in the closure of the alternatives to the partition ``labels``.
+def is_alternative(
+    lam: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    tolerance: float = 1e-9,
+    goal: Goal = Goal(0),  # noqa: B008
+) -> bool:
+    """Whether ``lam`` lies in the closure of the alternatives to the partition ``labels``, up to the relative ``tolerance``.
 
     It does iff some cluster's longest minimum-spanning-tree edge is at least as long as the shortest distance between two
-    clusters, up to ``tolerance``.
+    clusters (and the goal's tolerance); under a distance threshold, as long as that, or that distance as short.
     """
+    if goal != Goal(goal.n_clusters):
+        return goal.is_wrong(lam, labels, room=tolerance)
     dist = np.linalg.norm(lam[:, None, :] - lam[None, :, :], axis=2)
     different = labels[:, None] != labels[None, :]
     if not different.any():
@@ -77,22 +89,34 @@ def is_alternative(lam: NDArray[np.float64], labels: NDArray[np.int64], toleranc
 def solve_psi(
     weights: NDArray[np.float64],
     theta: NDArray[np.float64],
-    n_clusters: int,
+    goal: int | Goal,
     families: ArmFamilies,
 ) -> Psi:
-    """Return psi by the bottleneck: arrays of shapes (M,), (M, d) and a resolved list of families.
+    """Return psi by the bottleneck: arrays of shapes (M,), (M, d), a goal (a number is K) and a resolved list of families.
 
     What a run computes after every sample. For clusters of three arms and more see `solve_psi_exact`.
     """
-    found = _core.psi(families.model, weights, theta, n_clusters)
-    lam, kl, value, ambiguous = found.alternative, found.kl, found.value, found.ambiguous
+    asked = goal if isinstance(goal, Goal) else Goal(goal)
+    labels, ambiguous = asked.partition(theta)
+    try:
+        found = _core.psi(families.model, weights, theta, labels, asked.task())
+    except ValueError as error:  # no certified solver for these families and this goal
+        raise InvalidInput(str(error)) from error
+    lam, kl, value = found.alternative, found.kl, found.value
     if found.witness is None:  # K = 1 or K = M
         return Psi(math.inf, lam, kl, True, "none", None, ambiguous)
     cost = float(weights @ np.where(weights > 0.0, kl, 0.0))
     # whether the pair problem was solved; elsewhere the value is only a lower bound of it
     solved = cost <= value * (1.0 + 1e-7) + 1e-20 * float(weights.sum())
-    exact = solved and is_alternative(lam, _core.single_linkage(theta, n_clusters)[0])
+    exact = solved and is_alternative(lam, labels, goal=asked)
     # in d >= 3 the alternative of a vector family need not obey its own constraint
     tight = solved and not (families.model.kind == "vector" and families.model.chart_dimension > 2)
     bound = "exact" if exact else "bottleneck" if tight else "dominating"
-    return Psi(0.0 if ambiguous else value, lam, kl, exact, bound, found.witness, ambiguous)
+    unclear = ambiguous and asked.tolerance == 0.0
+    return Psi(0.0 if unclear else value, lam, kl, exact, bound, named_pair(found.witness), ambiguous)
+
+
+def named_pair(witness: tuple[int, int, int, int]) -> WitnessArms:
+    """Return a witness of the core with None for the arms of a pair that is missing."""
+    u, v, a, b = (m if m >= 0 else None for m in witness)
+    return u, v, a, b

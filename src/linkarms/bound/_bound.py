@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkarms._goal import check_goal
 from linkarms._progress import Progress
-from linkarms._validate import check_delta, check_integer, check_n_clusters, check_number, check_parameters
+from linkarms._validate import check_delta, check_integer, check_number, check_parameters
 from linkarms.bound._level import Maximum, maximise
 from linkarms.bound._oracle import Oracle
 from linkarms.errors import InvalidInput, LinkarmsError
@@ -32,6 +33,7 @@ _REMARKS = {
     "bottleneck": "psi is only bounded where a cluster has three arms or more",
     "duality": "the search for the exact psi of larger clusters left a gap",
     "dominating": "psi is only bounded for this family",
+    "tolerance": "with a tolerance several partitions may be right, and no lower end is proved",
 }
 
 
@@ -171,6 +173,8 @@ def lower_bound(
     gap: float = 1e-4,
     max_cuts: int = 1000,
     progress: bool = False,
+    distance_threshold: float | None = None,
+    tolerance: float = 0.0,
 ) -> Bound:
     """Bracket ``T*``, with ``1/T* = max over proportions w of psi(w)``, and find proportions that attain it.
 
@@ -180,9 +184,9 @@ def lower_bound(
     Parameters
     ----------
     parameters : array of shape (M, d) or (M,), or Problem
-        Parameters of the arms; a `Problem` has its own n_clusters and family.
-    n_clusters : int
-        K, from 1 to M.
+        Parameters of the arms; a `Problem` has its own goal and family.
+    n_clusters : int, optional
+        K, from 1 to M; or else a distance threshold.
     family : str, Family or a sequence with one for each arm, optional
         The distributions of the samples; by default ``"gaussian"``.
     gap : float, default 1e-4
@@ -192,6 +196,11 @@ def lower_bound(
         How often psi may be evaluated.
     progress : bool, default False
         Show progress on stderr.
+    distance_threshold : float, optional
+        Clusters are the components of "closer than this", in place of a number of them.
+    tolerance : float, default 0
+        Differences of distances below this do not matter. Several partitions may then be right, and ``lower`` is 0: nothing is proved;
+        ``upper`` is what a rule needs that names the single-linkage partition.
 
     Returns
     -------
@@ -208,22 +217,21 @@ def lower_bound(
     >>> round(b.samples(0.01))
     86
     """
-    given, n_clusters, family = problem_parts(parameters, n_clusters, family)
+    given, goal, family = problem_parts(parameters, n_clusters, family, distance_threshold, tolerance)
     theta = check_parameters(given)
     n = len(theta)
-    k = check_n_clusters(n_clusters, n)
     families = resolve(family, n, theta.shape[1])
     families.require_known("the lower bound")
     families.check_parameters(theta)
     width = check_number("gap", gap, 1e-7, 1.0, closed=True)
     budget = check_integer("max_cuts", max_cuts, 1)
     equal = np.full(n, 1.0 / n)
-    if k in (1, n):
+    if goal.is_trivial(n):
         return Bound(
             0.0, 0.0, equal, 0.0, True, (), "there is only one partition, and no sample is needed", 0
         )
-    oracle = Oracle(theta, k, families)
-    if oracle.ambiguous:
+    oracle = Oracle(theta, goal, families)
+    if oracle.ambiguous and goal.tolerance == 0.0:
         remark = "the parameters have equal edges at the cut, and no number of samples tells which partition is right"
         return Bound(math.inf, math.inf, equal, 0.0, True, (), remark, 0)
     first = oracle.lowest(equal)

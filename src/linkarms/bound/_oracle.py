@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms.alternatives import Closure, Psi, solve_psi_exact
+from linkarms._goal import Goal
+from linkarms.alternatives import Closure, Psi, is_alternative, separate, solve_psi_exact
 from linkarms.bound._level import Cut
 from linkarms.families import ArmFamilies
-from linkarms.linkage import single_linkage
 
 __all__ = ["Oracle"]
 
@@ -22,33 +22,61 @@ class Oracle:
     ----------
     theta : ndarray, shape (M, d)
         The parameters.
-    n_clusters : int
-        K.
+    goal : Goal
+        What is asked for.
     families : ArmFamilies
         The families of the arms.
     """
 
-    def __init__(self, theta: Array, n_clusters: int, families: ArmFamilies) -> None:
-        self.theta, self.n_clusters, self.families = theta, n_clusters, families
-        labels, self.ambiguous = single_linkage(theta, n_clusters)
-        self.closure = Closure(theta, labels, families)
+    def __init__(self, theta: Array, goal: Goal, families: ArmFamilies) -> None:
+        self.theta, self.goal, self.families = theta, goal, families
+        self.labels, self.ambiguous = goal.partition(theta)
+        self.closure = Closure(theta, self.labels, families)
         #: What was wanting: the words of `Psi.bound`, other than "exact", that were met.
         self.loose: set[str] = set()
 
     def lowest(self, weights: Array) -> Psi:
         """The largest value known to be at most psi, and where it is nearly attained."""
-        return solve_psi_exact(weights, self.theta, self.n_clusters, self.families)
+        return solve_psi_exact(weights, self.theta, self.goal, self.families)
 
     def __call__(self, weights: Array) -> Cut:
         """A cut at ``weights``: divergences at a point of the closure of the alternatives, checked to be one."""
         psi = self.lowest(weights)
         if not psi.exact:
             self.loose.add(psi.bound)
-        point = self.closure.nearby(psi, weights)
+        if self.goal.tolerance > 0.0:
+            self.loose.add("tolerance")
+            return Cut(psi.value, None, psi.alternative)
+        if self.goal.distance_threshold is None:
+            point = self.closure.nearby(psi, weights)
+        else:
+            point = self._apart(psi, weights)
         if point is None:
             return Cut(psi.value, None, psi.alternative)
         kl = self.closure.divergences(point)
         return Cut(psi.value, kl if np.all(np.isfinite(kl)) else None, point)
+
+    def _apart(self, psi: Psi, weights: Array) -> Array | None:
+        """An alternative under a distance threshold: that of psi where it is one, else the whole cluster of its pair comes apart."""
+        if psi.exact or psi.witness is None or psi.witness[0] is None or psi.witness[1] is None:
+            return psi.alternative
+        u, v = psi.witness[:2]
+        arms = np.flatnonzero(self.labels == self.labels[u])
+        away = psi.alternative[u] - psi.alternative[v]
+        best, found = np.inf, None
+        for direction in self._directions(away, arms):
+            cost, point = separate(self.theta, arms, direction, weights, self.families, self.goal)
+            if cost < best and is_alternative(point, self.labels, goal=self.goal):
+                best, found = cost, point
+        return found
+
+    def _directions(self, away: Array, arms: NDArray[np.int64]) -> list[Array]:
+        """Along which a cluster may come apart: that of the pair, and those in which it is longest."""
+        if len(away) == 1:
+            return [np.ones(1)]
+        inside = self.theta[arms] - self.theta[arms].mean(axis=0)
+        _, _, rows = np.linalg.svd(inside, full_matrices=False)
+        return [away / np.linalg.norm(away), *rows]
 
     def unchecked(self, weights: Array) -> Cut:
         """The same with the gradient of the value itself, which need not be a cut: to look for weights with a larger value."""

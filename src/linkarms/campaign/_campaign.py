@@ -94,7 +94,7 @@ class Campaign:
         cls,
         name: str,
         arms: Sequence[str],
-        n_clusters: int,
+        n_clusters: int | None = None,
         *,
         storage: StorageLike = "sqlite:///linkarms.db",
         lease: float = _DAY,
@@ -109,8 +109,8 @@ class Campaign:
             Letters, digits, ``.``, ``-`` and ``_``.
         arms : sequence of str
             The names of the arms.
-        n_clusters : int
-            K.
+        n_clusters : int, optional
+            K; or else ``distance_threshold`` in the settings.
         storage : str, path or Storage, default "sqlite:///linkarms.db"
             A path, ``sqlite:///PATH`` or ``postgresql+psycopg://USER@HOST/DATABASE``. Never a file on a network share.
         lease : float, default one day
@@ -118,8 +118,8 @@ class Campaign:
         clock : callable, optional
             Seconds since 1970, for tests; by default the machine's clock, or that of the PostgreSQL server.
         **settings
-            ``n_features, family, delta, sampling, stopping, seed, max_samples`` as for `BanditClusterer`. Families and rules must be those
-            of linkarms: only their names and numbers are stored, never code.
+            ``n_features, family, delta, sampling, stopping, seed, max_samples, distance_threshold, tolerance`` as for `BanditClusterer`.
+            Families and rules must be those of linkarms: only their names and numbers are stored, never code.
         """
         check_name(name)
         names, seconds = check_arms(arms), check_lease(lease)

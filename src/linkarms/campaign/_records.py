@@ -114,8 +114,14 @@ class Status(_Record):
         The campaign.
     arms : tuple of str
         Its arms.
-    n_clusters, n_features : int
-        K, and the numbers of a sample.
+    n_clusters : int or None
+        K; None under a distance threshold.
+    distance_threshold : float or None
+        The distance from which on arms are not joined; None where K is fixed.
+    tolerance : float
+        The difference of distances below which it does not matter.
+    n_features : int
+        The numbers of a sample.
     delta : float
         The promised error probability.
     sampling, stopping : str
@@ -160,7 +166,9 @@ class Status(_Record):
 
     name: str
     arms: tuple[str, ...]
-    n_clusters: int
+    n_clusters: int | None
+    distance_threshold: float | None
+    tolerance: float
     n_features: int
     delta: float
     sampling: str

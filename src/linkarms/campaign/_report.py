@@ -44,6 +44,8 @@ def status(run: Run, standing: Standing, figures: Figures) -> Status:
         name=head.name,
         arms=run.arms,
         n_clusters=clusterer.n_clusters,
+        distance_threshold=clusterer.distance_threshold,
+        tolerance=clusterer.tolerance,
         n_features=clusterer.n_features,
         delta=clusterer.delta,
         sampling=run.sampling,

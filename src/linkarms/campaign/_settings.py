@@ -28,6 +28,8 @@ class Settings(TypedDict, total=False):
     stopping: StoppingRule | str | None
     seed: int
     max_samples: int | None
+    distance_threshold: float | None
+    tolerance: float
 
 
 def refuse_unstorable(clusterer: BanditClusterer, rules: Sequence[Any]) -> None:

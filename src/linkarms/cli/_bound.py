@@ -46,7 +46,13 @@ def bound(
 
     known = parse_problem(problem)
     found = la.lower_bound(
-        known.parameters, known.n_clusters, known.family, gap=gap, max_cuts=max_cuts, progress=not quiet
+        known.parameters,
+        known.goal.n_clusters,
+        known.family,
+        gap=gap,
+        max_cuts=max_cuts,
+        progress=not quiet,
+        **known.goal.settings(),
     )
     samples = found.samples(delta)
     if as_json:

@@ -13,7 +13,20 @@ import typer
 from linkarms._family_syntax import DEFAULT
 from linkarms.cli import _campaign_report as report
 from linkarms.cli._campaign_options import Key, Lease, Name, StorageUrl, Ticket, Worker
-from linkarms.cli._options import Delta, Epsilon, Json, MaxSamples, Quiet, Seed, Stopping, Theta
+from linkarms.cli._options import (
+    Delta,
+    DistanceThreshold,
+    Epsilon,
+    Json,
+    MaxSamples,
+    NClusters,
+    Quiet,
+    Seed,
+    Stopping,
+    Theta,
+    Tolerance,
+    goal_words,
+)
 from linkarms.cli._output import print_json
 from linkarms.cli._parse import FAMILY_HELP, parse_duration, parse_list, parse_stopping
 from linkarms.errors import InvalidInput, InvalidSample
@@ -31,7 +44,6 @@ campaign = typer.Typer(
 )
 
 Arms = Annotated[str, typer.Option(metavar="NAME,NAME", help="The names of the arms.")]
-NClusters = Annotated[int, typer.Option("--n-clusters", "-k", metavar="K", help="The number of clusters.")]
 Features = Annotated[int, typer.Option("--features", metavar="D", help="Numbers in one sample.")]
 Family = Annotated[str | None, typer.Option(metavar="NAME", help=FAMILY_HELP)]
 Sampling = Annotated[
@@ -52,7 +64,9 @@ _NEGATIVE = {"ignore_unknown_options": True}
 def create(
     name: Name,
     arms: Arms,
-    n_clusters: NClusters,
+    n_clusters: NClusters = None,
+    distance_threshold: DistanceThreshold = None,
+    tolerance: Tolerance = 0.0,
     features: Features = 1,
     family: Family = None,
     delta: Delta = 0.05,
@@ -73,6 +87,8 @@ def create(
 
     - linkarms campaign create coffee --arms ada,ben,cy,dot -k 2
 
+    - linkarms campaign create sensors --arms n1,n2,n3 --distance-threshold 0.5 --tolerance 0.05
+
     - linkarms campaign create gaps --arms docks,hills,port -k 2 --family exponential
       --lease 2h --storage runs.db
     """
@@ -80,6 +96,7 @@ def create(
 
     settings: dict[str, Any] = {"n_features": features, "family": family, "delta": delta}
     settings |= {"seed": seed, "max_samples": max_samples}
+    settings |= {"distance_threshold": distance_threshold, "tolerance": tolerance}
     settings["stopping"] = parse_stopping(stopping, theta, epsilon)
     if sampling is not None:
         settings["sampling"] = sampling
@@ -90,7 +107,8 @@ def create(
         if as_json:
             print_json(made.status().to_dict())
         elif not quiet:
-            print(f"campaign {name}: {len(names)} arms, {n_clusters} clusters, delta={delta:g}")
+            wanted = goal_words(n_clusters, distance_threshold, tolerance)
+            print(f"campaign {name}: {len(names)} arms, {wanted}, delta={delta:g}")
             if family is None:
                 print(
                     f"samples are taken as {DEFAULT} (real numbers of unknown variance); for 0 and 1 give --family bernoulli, "

@@ -10,7 +10,7 @@ import typer
 
 from linkarms._progress import Progress
 from linkarms.cli._campaign_options import Name, StorageUrl
-from linkarms.cli._options import Json, Quiet
+from linkarms.cli._options import Json, Quiet, goal_words
 from linkarms.cli._output import print_json
 from linkarms.errors import InvalidInput
 
@@ -84,7 +84,8 @@ def status(
         print_json(found.to_dict() | {"warnings": warnings})
         return
     tickets = ", ".join(f"{n} {state}" for state, n in found.tickets.items() if n) or "none"
-    print(f"{found.name}: {found.samples} samples, {len(found.arms)} arms, {found.n_clusters} clusters")
+    wanted = goal_words(found.n_clusters, found.distance_threshold, found.tolerance)
+    print(f"{found.name}: {found.samples} samples, {len(found.arms)} arms, {wanted}")
     print(f"tickets: {tickets}" + (f"; told after the stop: {found.late}" if found.late else ""))
     if found.age:
         print(f"{found.waiting} samples are not counted yet; the rest is {found.age:,.0f} s old")

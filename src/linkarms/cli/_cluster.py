@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from linkarms._family_syntax import DEFAULT
-from linkarms.cli._options import Delta, Epsilon, Json, MaxSamples, Quiet, Seed, Stopping, Theta
+from linkarms.cli._options import (
+    Delta,
+    DistanceThreshold,
+    Epsilon,
+    Json,
+    MaxSamples,
+    NClusters,
+    Quiet,
+    Seed,
+    Stopping,
+    Theta,
+    Tolerance,
+)
 from linkarms.cli._output import answer, check_out, print_json, print_result, write_out
 from linkarms.cli._parse import FAMILY_HELP, parse_clip, parse_list, parse_stopping
 from linkarms.cli._view import Watch
@@ -45,7 +57,6 @@ Clip = Annotated[
         help="Move samples outside LOW..HIGH to its ends and cluster the clipped means; the family is then bounded:LOW:HIGH.",
     ),
 ]
-NClusters = Annotated[int, typer.Option("--n-clusters", "-k", metavar="K", help="The number of clusters.")]
 Family = Annotated[str | None, typer.Option(metavar="NAME", help=FAMILY_HELP)]
 Sampling = Annotated[str, typer.Option(metavar="RULE", help="Which arm to pull: ebc, ebc-h, round-robin.")]
 Replace = Annotated[
@@ -60,12 +71,14 @@ Out = Annotated[Path | None, typer.Option(help="Also write a picture (.png, .svg
 
 def cluster(
     file: File,
-    n_clusters: NClusters,
+    n_clusters: NClusters = None,
     arm: Arm = None,
     value: Value = None,
     wide: Wide = False,
     drop_missing: DropMissing = False,
     clip: Clip = None,
+    distance_threshold: DistanceThreshold = None,
+    tolerance: Tolerance = 0.0,
     family: Family = None,
     delta: Delta = 0.05,
     sampling: Sampling = "ebc-h",
@@ -94,6 +107,8 @@ def cluster(
     - linkarms cluster months.xlsx --wide --value jan,feb,mar,apr -k 2
 
     - linkarms cluster trips.parquet --arm zone --value gap -k 3 --family exponential
+
+    - linkarms cluster sensors.csv --arm id --value temp --distance-threshold 0.5 --tolerance 0.05
 
     - linkarms cluster sensors.csv --arm id --value x,y -k 4 --family gaussian:0.25 --out clusters.png
 
@@ -146,6 +161,8 @@ def cluster(
             max_samples=max_samples,
             callback=None if quiet and out is None else watch,  # nobody would see what it sees
             stopping=rule,
+            distance_threshold=distance_threshold,
+            tolerance=tolerance,
         )
     if out is not None:
         write_out(out, result, watch.history)

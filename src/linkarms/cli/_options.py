@@ -12,16 +12,20 @@ __all__ = [
     "Budget",
     "Delta",
     "Deltas",
+    "DistanceThreshold",
     "Epsilon",
     "Jobs",
     "Json",
     "MaxSamples",
+    "NClusters",
     "ProblemName",
     "Quiet",
     "Seed",
     "Stopping",
     "Theta",
+    "Tolerance",
     "Trials",
+    "goal_words",
 ]
 
 
@@ -73,3 +77,22 @@ Backend = Annotated[
 ]
 Budget = Annotated[int, typer.Option("--max-samples", help="Give a run up after so many samples.")]
 MaxSamples = Annotated[int | None, typer.Option(help="Give up after so many samples.")]
+NClusters = Annotated[
+    int | None,
+    typer.Option("--n-clusters", "-k", metavar="K", help="The number of clusters; or --distance-threshold."),
+]
+DistanceThreshold = Annotated[
+    float | None,
+    typer.Option(metavar="R", help="Instead of -k: clusters join arms that are closer than this."),
+]
+Tolerance = Annotated[
+    float, typer.Option(metavar="EPS", help="Differences of distances below this do not matter.")
+]
+
+
+def goal_words(n_clusters: int | None, distance_threshold: float | None, tolerance: float) -> str:
+    """What is asked for, in words."""
+    what = (
+        f"{n_clusters} clusters" if n_clusters is not None else f"distance threshold {distance_threshold:g}"
+    )
+    return what if tolerance == 0.0 else f"{what}, tolerance {tolerance:g}"

@@ -126,18 +126,26 @@ def _read_problem(path: Path) -> Any:
         raise InvalidInput(f"{path}: this is not JSON ({error})") from error
     if not isinstance(content, dict):
         raise InvalidInput(f"{path}: give an object with parameters, n_clusters and family")
-    missing = [key for key in ("parameters", "n_clusters") if key not in content]
-    if missing:
-        raise InvalidInput(f"{path}: {missing[0]} is missing; give parameters, n_clusters and family")
-    unknown = sorted(set(content) - {"parameters", "n_clusters", "family", "arms"})
+    if "parameters" not in content:
+        raise InvalidInput(f"{path}: parameters is missing; give parameters, n_clusters and family")
+    if "n_clusters" not in content and "distance_threshold" not in content:
+        raise InvalidInput(
+            f"{path}: n_clusters is missing; give parameters, n_clusters (or distance_threshold) and family"
+        )
+    known = {"parameters", "n_clusters", "distance_threshold", "tolerance", "family", "arms"}
+    unknown = sorted(set(content) - known)
     if unknown:
-        raise InvalidInput(f"{path}: {unknown[0]!r} is unknown; give parameters, n_clusters, family and arms")
+        raise InvalidInput(
+            f"{path}: {unknown[0]!r} is unknown; give parameters, n_clusters (or distance_threshold), tolerance, family and arms"
+        )
     try:
         return Problem(
             content["parameters"],
-            content["n_clusters"],
+            content.get("n_clusters"),
             family=content.get("family", "gaussian"),
             arms=content.get("arms"),
+            distance_threshold=content.get("distance_threshold"),
+            tolerance=content.get("tolerance", 0.0),
         )
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error

@@ -55,7 +55,7 @@ def plan(
     rule = parse_stopping(stopping, theta, epsilon) if asked else None
     found = la.plan(
         known.parameters,
-        known.n_clusters,
+        known.goal.n_clusters,
         known.family,
         delta,
         sampling=None if sampling is None else parse_list(sampling, "--sampling"),
@@ -66,6 +66,7 @@ def plan(
         seed=seed,
         n_jobs=n_jobs,
         progress=not quiet,
+        **known.goal.settings(),
     )
     if as_json:
         print_json({"problem": problem, "seed": seed, **found.to_dict()})

@@ -73,7 +73,7 @@ def _step_times(problem: Problem, rule: str, stopping: Paper, seed: int) -> list
     """Return microseconds per sample of each round, inside the core, over samples drawn before."""
     rng = np.random.default_rng(seed)
     n_arms, total = problem.n_arms, (_ROUNDS + 1) * _STEPS
-    engine = Engine(problem.arm_families, problem.n_clusters, resolve_sampling(rule), stopping, 0.1, rng)
+    engine = Engine(problem.arm_families, problem.goal, resolve_sampling(rule), stopping, 0.1, rng)
     # an arm that has used its samples starts again with the first: the values do not matter here, and memory does
     samples = np.stack(
         [

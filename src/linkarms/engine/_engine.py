@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms import _core
+from linkarms._goal import Goal
 from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies
 from linkarms.families._unknown import moments_from_rows, moments_to_rows
@@ -25,8 +26,8 @@ class Engine:
     ----------
     families : ArmFamilies
         The families of the M arms.
-    n_clusters : int
-        K.
+    goal : int or Goal
+        What is asked for; a number is K.
     sampling, stopping : SamplingRule, StoppingRule
         The rules; the core runs those of the package, a user's own are asked in Python.
     delta : float
@@ -43,28 +44,43 @@ class Engine:
     def __init__(
         self,
         families: ArmFamilies,
-        n_clusters: int,
+        goal: int | Goal,
         sampling: SamplingRule,
         stopping: StoppingRule,
         delta: float,
         rng: np.random.Generator,
     ) -> None:
-        self.families, self.n_clusters, self.delta, self.rng = families, n_clusters, delta, rng
+        self.goal = goal if isinstance(goal, Goal) else Goal(goal)
+        self.families, self.delta, self.rng = families, delta, rng
         self.sampling, self.stopping = sampling, stopping
-        sampling.check(families, n_clusters)
+        if self.goal != Goal(self.goal.n_clusters):
+            for rule in (sampling, stopping):
+                if rule.needs_fixed_clusters:
+                    raise InvalidInput(
+                        f"the rule {rule.name!r} needs n_clusters and no tolerance; give another rule, 'ebc-h' or 'anytime' say"
+                    )
+        if self.goal.n_clusters is not None:
+            sampling.check(families, self.goal.n_clusters)
         stopping.check(families)
         self._native_sampling, self._native_stopping = sampling.native(delta), stopping.native(families)
         self._anytime = isinstance(self._native_stopping, _core.AnytimeStop)
         if families.unknown_variance and self._native_stopping is not None and not self._anytime:
             families.require_known(f"the stopping rule {stopping.name!r}")
-        self.core = _core.Engine(
-            families.model,
-            n_clusters,
-            sampling=self._native_sampling,
-            stopping=self._native_stopping,
-            box=stopping.box(families.n_features),
-            weights=sampling.initial_weights(len(families.families), rng),
+        box, weights = (
+            stopping.box(families.n_features),
+            sampling.initial_weights(len(families.families), rng),
         )
+        try:
+            self.core = _core.Engine(
+                families.model,
+                self.goal.task(),
+                sampling=self._native_sampling,
+                stopping=self._native_stopping,
+                box=box,
+                weights=weights,
+            )
+        except ValueError as error:  # no certified solver for these families and this goal
+            raise InvalidInput(str(error)) from error
         sampling.attach(self.core)
 
     @property
@@ -74,8 +90,15 @@ class Engine:
 
     @property
     def trivial(self) -> bool:
-        """Return whether K = 1 or K = M: there is only one partition, and nothing to sample."""
-        return self.n_clusters in (1, len(self.families.families))
+        """Return whether there is only one possible answer (K = 1 or K = M), and nothing to sample."""
+        return self.goal.is_trivial(len(self.families.families))
+
+    @property
+    def n_clusters(self) -> int:
+        """Return K; under a distance threshold the number of clusters of the estimates, 0 before every arm has a sample."""
+        if self.goal.n_clusters is not None:
+            return self.goal.n_clusters
+        return int(self.core.labels.max()) + 1
 
     @property
     def ready(self) -> bool:
@@ -89,12 +112,12 @@ class Engine:
 
     @property
     def witness(self) -> tuple[int, int, int, int] | None:
-        """Return the least certain pair of pairs, by index."""
+        """Return the least certain pair of pairs, by index; -1 for the arms of a pair that is missing."""
         return self.core.witness()
 
     def view(self) -> View:
         """Return what rules may look at."""
-        return View(self.core, self.families, self.n_clusters, self.delta, self.rng)
+        return View(self.core, self.families, self.goal, self.delta, self.rng)
 
     def observe(self, arm: int, statistic: NDArray[np.float64]) -> None:
         """Take in the sufficient statistic of one sample; if a user's function fails, nothing has changed."""
@@ -139,7 +162,8 @@ class Engine:
         """Return whether the rule stops now."""
         if self.trivial:
             return True
-        if not self.ready or (self.ambiguous and not self.stopping.takes_ties):
+        takes_ties = self.stopping.takes_ties or self.goal.tolerance > 0.0
+        if not self.ready or (self.ambiguous and not takes_ties):
             return False
         if self._native_stopping is not None:
             return self.core.check(self.stopping.level(self.delta if delta is None else delta))
@@ -152,7 +176,7 @@ class Engine:
             return 0.0
         if self._native_stopping is None:
             return None
-        if not self.ready or self.ambiguous:
+        if not self.ready or (self.ambiguous and self.goal.tolerance == 0.0):
             return 1.0
         return self.stopping.delta_at(self.evidence() - self.threshold(1.0))
 

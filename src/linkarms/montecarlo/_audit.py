@@ -186,8 +186,10 @@ def audit(
 ) -> Audit:
     """Run a rule many times on a problem whose answer is known, and compare its errors with its promise.
 
-    A run errs if it stops with clusters that are not those of the true parameters. One that does not stop is not an error, and is counted
-    apart. A verdict is wrong about a rule that keeps its promise with probability at most ``1 - confidence``, for each delta.
+    A run errs if it stops with clusters that are not those of the true parameters (with a tolerance: not right up to it). One that does not
+    stop is not an error, and is counted apart.
+
+    A verdict is wrong about a rule that keeps its promise with probability at most ``1 - confidence``, for each delta.
 
     Parameters
     ----------
@@ -239,7 +241,13 @@ def audit(
         raise LinkarmsError(
             "the audit was interrupted before the first run was finished; there is no verdict"
         )
-    bound = lower_bound(problem.parameters, problem.n_clusters, problem.family, progress=progress)
+    bound = lower_bound(
+        problem.parameters,
+        problem.goal.n_clusters,
+        problem.family,
+        progress=progress,
+        **problem.goal.settings(),
+    )
     result = found[way.name]
     rows = [
         _row(delta, result.stopping_times[:, j], result.errors[:, j], bound, level)

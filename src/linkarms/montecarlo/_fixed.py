@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from linkarms._validate import check_integer
 from linkarms.errors import InvalidInput
-from linkarms.linkage import single_linkage
 from linkarms.montecarlo._trial import BLOCK
 from linkarms.problem import Problem
 
@@ -67,7 +66,7 @@ def fixed_size_errors(
         for j, n in enumerate(numbers):
             for m in range(problem.n_arms):
                 theta[m] = model.estimate(m, sums[m][n - 1] / n, bounds)
-            wrong[i, j] = not problem.is_correct(single_linkage(theta, problem.n_clusters)[0])
+            wrong[i, j] = not problem.is_correct(problem.goal.partition(theta)[0])
     return wrong
 
 

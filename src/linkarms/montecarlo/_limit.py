@@ -56,7 +56,7 @@ def known_parameters(
         raise InvalidInput(f"{way.name!r} looks at delta and settles nowhere; take another rule")
     theta = problem.parameters
     rng = np.random.default_rng(check_integer("seed", seed, 0))
-    engine = Engine(problem.arm_families, problem.n_clusters, way, SampleSize(times[-1]), 0.1, rng)
+    engine = Engine(problem.arm_families, problem.goal, way, SampleSize(times[-1]), 0.1, rng)
     found: list[float] = []
     for t in range(1, times[-1] + 1):
         m = engine.choose()

@@ -102,7 +102,7 @@ def run_trial(
     streams = _Streams(problem, children[:-1])
     engine = Engine(
         problem.arm_families,
-        problem.n_clusters,
+        problem.goal,
         sampling,
         stopping,
         min(deltas),
@@ -125,7 +125,9 @@ def run_trial(
     else:
         _python_loop(engine, streams, deltas, max_samples, stopped_at, labels, halt)
     seconds = time.thread_time() - start
-    wrong = (stopped_at >= 0) & np.any(labels != problem.labels, axis=1)
+    wrong = np.array(
+        [t >= 0 and not problem.is_correct(named) for t, named in zip(stopped_at, labels, strict=True)]
+    )
     return Trial(stopped_at, wrong, int(engine.core.counts.sum()), seconds)
 
 

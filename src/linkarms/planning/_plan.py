@@ -9,7 +9,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkarms._validate import check_delta, check_integer, check_n_clusters, check_parameters
+from linkarms._goal import check_goal
+from linkarms._validate import check_delta, check_integer, check_parameters
 from linkarms.bound import lower_bound
 from linkarms.errors import InvalidInput
 from linkarms.families import FamilyLike
@@ -37,16 +38,18 @@ def plan(
     seed: int = 0,
     n_jobs: int = -1,
     progress: bool = False,
+    distance_threshold: float | None = None,
+    tolerance: float = 0.0,
 ) -> Plan:
     """The samples to expect from each rule, if the parameters were those given.
 
     Parameters
     ----------
     parameters : array of shape (M, d) or (M,), or Problem
-        A guess of the parameters: from a pilot study, or the hardest case that matters. A `Problem` has its own n_clusters, family and
+        A guess of the parameters: from a pilot study, or the hardest case that matters. A `Problem` has its own goal, family and
         arms.
-    n_clusters : int
-        K, from 1 to M.
+    n_clusters : int, optional
+        K, from 1 to M; or else a distance threshold.
     family : str, Family or a sequence with one for each arm, optional
         The distributions of the samples; by default ``"gaussian"``.
     delta : float, default 0.05
@@ -64,6 +67,10 @@ def plan(
         Threads; -1 for one a core.
     progress : bool, default False
         Show progress on stderr.
+    distance_threshold : float, optional
+        Clusters are the components of "closer than this", in place of a number of them.
+    tolerance : float, default 0
+        Differences of distances below this do not matter; see `linkarms.cluster`.
 
     Returns
     -------
@@ -79,15 +86,14 @@ def plan(
     """
     if isinstance(parameters, Problem) and arms is None:
         arms = parameters.arms
-    guess_of, n_clusters, family = problem_parts(parameters, n_clusters, family)
+    guess_of, goal, family = problem_parts(parameters, n_clusters, family, distance_threshold, tolerance)
     theta = check_parameters(guess_of)
-    k = check_n_clusters(n_clusters, len(theta))
     names = arm_names(len(theta) if arms is None else arms)
     if len(names) != len(theta):
         raise InvalidInput(f"there are {len(names)} names for {len(theta)} arms; give one for each")
     level = check_delta(delta)
     runs, budget = check_integer("trials", trials, 1), check_integer("max_samples", max_samples, 1)
-    bound = lower_bound(theta, k, family, progress=progress)
+    bound = lower_bound(theta, goal.n_clusters, family, progress=progress, **goal.settings())
     ways = _sampling(sampling)
     if bound.upper == 0.0:
         nothing = [PlanRow(w.name, "any", mean=0.0, median=0.0, q95=0.0, note=bound.remark) for w in ways]
@@ -95,8 +101,8 @@ def plan(
     if math.isinf(bound.lower):
         never = [PlanRow(w.name, "any", note=f"never stops: {bound.remark}") for w in ways]
         return Plan(level, bound, bound.samples(level), names, tuple(never))
-    problem = Problem(theta, k, family, arms=names)
-    guess = Guess(theta, problem.labels, bound.weights, k, problem.arm_families, level)
+    problem = Problem(theta, goal.n_clusters, family, arms=names, **goal.settings())
+    guess = Guess(theta, problem.labels, bound.weights, goal, problem.arm_families, level)
     rows = []
     if stopping is None:
         stops, refused = stopping_rules(guess, 1.0 / bound.upper)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import linkarms.sampling
 import linkarms.stopping
+from linkarms._goal import Goal
 from linkarms.alternatives._local import domain_box
 from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies
@@ -38,7 +39,9 @@ class Guess(View):
         Its partition.
     weights : ndarray, shape (M,)
         Proportions of samples.
-    n_clusters, families, delta
+    goal : int or Goal
+        What is asked for; a number is K.
+    families, delta
         As in `View`.
     """
 
@@ -47,7 +50,7 @@ class Guess(View):
         theta: NDArray[np.float64],
         labels: NDArray[np.int64],
         weights: NDArray[np.float64],
-        n_clusters: int,
+        goal: int | Goal,
         families: ArmFamilies,
         delta: float,
     ) -> None:
@@ -55,7 +58,8 @@ class Guess(View):
         self.counts = np.maximum(np.rint(self.t * weights).astype(np.int64), 1)
         self.pending = np.zeros_like(self.counts)
         self.estimates, self.labels = theta, labels
-        self.n_clusters, self.n_arms = n_clusters, len(theta)
+        self.goal = goal if isinstance(goal, Goal) else Goal(goal)
+        self.n_clusters, self.n_arms = int(labels.max()) + 1, len(theta)
         self.delta, self.families = delta, families
         self.rng = np.random.default_rng(0)
 

@@ -31,14 +31,17 @@ class DendrogramInfo:
         One per merge: the rows and heights of the two parts, the height at which they merge, and the cluster
         that both belong to (``-1`` where they are of two).
     cut : float or None
-        A height between the last merge inside a cluster and the first between two; None where no cut is
-        known.
+        A height between the last merge inside a cluster and the first between two, or the distance threshold;
+        None where no cut is known.
+    by_threshold : bool
+        The cut is the distance threshold of the run.
     """
 
     arms: tuple[str, ...]
     labels: tuple[int, ...]
     merges: tuple[tuple[float, float, float, float, float, int], ...]
     cut: float | None
+    by_threshold: bool = False
 
 
 def dendrogram_info(result: Result) -> DendrogramInfo:
@@ -75,7 +78,10 @@ def dendrogram_info(result: Result) -> DendrogramInfo:
         arms=tuple(str(result.arms[known[i]]) for i in order),
         labels=tuple(labels[i] for i in order),
         merges=tuple(merges),
-        cut=_cut(tree[:, 2], max(labels, default=-1) + 1, n),
+        cut=_cut(tree[:, 2], max(labels, default=-1) + 1, n)
+        if result.distance_threshold is None
+        else result.distance_threshold,
+        by_threshold=result.distance_threshold is not None,
     )
 
 
@@ -112,7 +118,11 @@ def plot_dendrogram(result: Result, *, ax: Axes | None = None) -> Axes:
         ax.plot(0.0, row, "o", color=cluster_color(label), markersize=size, clip_on=False, zorder=3)
     if info.cut is not None:
         count = len(set(info.labels))
-        text = f"cut into {count} cluster{'s' if count > 1 else ''}"
+        text = (
+            f"distance threshold {info.cut:g}"
+            if info.by_threshold
+            else f"cut into {count} cluster{'s' if count > 1 else ''}"
+        )
         key(ax, [ax.axvline(info.cut, color=INK, linewidth=1.2, linestyle=(0, (4, 2.5)), label=text)])
     top = max((merge[4] for merge in info.merges), default=1.0) or 1.0
     ax.set_xlim(0.0, max(top, info.cut or 0.0) * 1.06)

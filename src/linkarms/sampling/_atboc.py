@@ -45,6 +45,7 @@ class ATBOC(Compiled):
 
     name = "atboc"
     baseline = True
+    needs_fixed_clusters = True
 
     def __init__(self, gap: float = 1e-3) -> None:
         self.gap = check_number("gap", gap, 1e-7, 1.0, closed=True)

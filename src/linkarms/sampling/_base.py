@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms import _core
+from linkarms._goal import Goal
 from linkarms.alternatives import Psi, solve_psi
 from linkarms.families import ArmFamilies
 
@@ -30,7 +31,9 @@ class View:
     labels : ndarray of int, shape (M,)
         The partition of the estimates.
     n_clusters, n_arms, t : int
-        K, M, and the number of samples told.
+        K (under a distance threshold: of the estimates), M, and the number of samples told.
+    goal : Goal
+        What is asked for: ``n_clusters`` or ``distance_threshold``, and ``tolerance``.
     delta : float
         The promised error probability.
     rng : numpy.random.Generator
@@ -43,13 +46,14 @@ class View:
         self,
         core: _core.Engine,
         families: ArmFamilies,
-        n_clusters: int,
+        goal: Goal,
         delta: float,
         rng: np.random.Generator,
     ) -> None:
         self.counts, self.pending = core.counts, core.pending
         self.estimates, self.labels = core.estimates, core.labels
-        self.n_clusters, self.n_arms = n_clusters, len(self.counts)
+        self.goal, self.n_arms = goal, len(self.counts)
+        self.n_clusters = goal.n_clusters or int(self.labels.max()) + 1
         self.t = int(self.counts.sum())
         self.delta = delta
         self.rng = rng
@@ -58,9 +62,7 @@ class View:
     def psi(self, weights: ArrayLike | None = None) -> Psi:
         """psi of the estimates at ``weights``; by default at the numbers of samples told."""
         w = self.counts if weights is None else weights
-        return solve_psi(
-            np.asarray(w, dtype=np.float64), np.array(self.estimates), self.n_clusters, self.families
-        )
+        return solve_psi(np.asarray(w, dtype=np.float64), np.array(self.estimates), self.goal, self.families)
 
 
 class SamplingRule(ABC):
@@ -90,6 +92,8 @@ class SamplingRule(ABC):
     uses_delta: ClassVar[bool] = False
     #: There to be compared with: `plan` leaves it out unless it is asked for.
     baseline: ClassVar[bool] = False
+    #: Made for a fixed number of clusters: neither a distance threshold nor a tolerance.
+    needs_fixed_clusters: ClassVar[bool] = False
 
     @abstractmethod
     def choose(self, view: View) -> int:

@@ -73,7 +73,9 @@ class LMA(SamplingRule):
         """Take one step: ``log w <- log w + eta g``, ``g`` the gradient of psi at ``w``; the largest of the logs is set to zero."""
         w = np.exp(self._logs)
         w /= w.sum()
-        kl = _core.psi(view.families.model, w, np.array(view.estimates), np.array(view.labels)).kl
+        kl = _core.psi(
+            view.families.model, w, np.array(view.estimates), np.array(view.labels), view.goal.task()
+        ).kl
         self._logs += eta * np.where(np.isfinite(kl), kl, 0.0)
         self._logs = np.maximum(self._logs - self._logs.max(), -600.0)  # exp of it is still a number
 

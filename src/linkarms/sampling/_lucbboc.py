@@ -35,6 +35,7 @@ class LUCBBOC(Compiled):
     name = "lucbboc"
     uses_delta = True
     baseline = True
+    needs_fixed_clusters = True
 
     def native(self, delta: float) -> _core.SamplingRule:
         """Return the rule with the level ``log(1/delta)`` of its radii."""

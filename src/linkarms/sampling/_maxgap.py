@@ -24,6 +24,7 @@ class _MaxGap(SamplingRule):
 
     uses_delta = True
     baseline = True
+    needs_fixed_clusters = True
 
     def __init__(self) -> None:
         self._queue: list[int] = []

@@ -51,7 +51,22 @@ class Create(BaseModel):
     )
     name: Annotated[str, Field(pattern=NAME, description="Letters, digits, '.', '-' and '_'.")]
     arms: Annotated[list[Text], Field(min_length=1, fail_fast=True, description="The names of the arms.")]
-    n_clusters: Annotated[int, Field(strict=True, ge=1, description="K.")]
+    n_clusters: Annotated[
+        int | None, Field(strict=True, ge=1, description="K; or else a distance threshold.")
+    ] = None
+    distance_threshold: Annotated[
+        float | None,
+        Field(strict=True, gt=0, allow_inf_nan=False, description="Join arms that are closer than this."),
+    ] = None
+    tolerance: Annotated[
+        float,
+        Field(
+            strict=True,
+            ge=0,
+            allow_inf_nan=False,
+            description="Smaller differences of distances do not matter.",
+        ),
+    ] = 0.0
     n_features: Annotated[int, Field(strict=True, ge=1, description="Numbers in one sample.")] = 1
     family: Annotated[
         str | dict[str, Any] | Annotated[list[str | dict[str, Any]], Field(fail_fast=True)] | None,
@@ -233,7 +248,9 @@ class Status(BaseModel):
 
     name: str
     arms: list[str]
-    n_clusters: int
+    n_clusters: int | None
+    distance_threshold: float | None
+    tolerance: float
     n_features: int
     delta: float
     sampling: str

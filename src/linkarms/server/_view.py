@@ -146,8 +146,13 @@ def _words(status: Status, result: Result, looks: list[Look]) -> dict[str, Any]:
         known = f"{len(status.clusters)} clusters are the best guess so far. Nothing is promised yet."
     doubt = None
     if result.witness is not None and not status.stopped:
-        (u, v), (a, b) = result.witness.intra, result.witness.inter
-        doubt = f"{a} and {b} could still belong together, and {u} and {v} apart."
+        intra, inter = result.witness.intra, result.witness.inter
+        together = f"{inter[0]} and {inter[1]} could still belong together" if inter else ""
+        apart = f"{intra[0]} and {intra[1]}" if intra else ""
+        if together and apart:
+            doubt = f"{together}, and {apart} apart."
+        else:
+            doubt = f"{together}." if together else f"{apart} could still be apart."
     return {
         "known": known,
         "doubt": doubt,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms import _core
+from linkarms._goal import Goal
 from linkarms._validate import check_integer
 from linkarms.errors import InvalidInput
 from linkarms.families import ArmFamilies
@@ -87,14 +88,15 @@ class Anytime(StoppingRule):
             grid=self.grid(families).tolist(), discount=self.discount, version=self.version
         )
 
-    def base(self, families: ArmFamilies, n_clusters: int, largest_cluster: int) -> float:
-        """Return the threshold without ``log(1/delta)`` for a partition into ``n_clusters``, by the size of its largest cluster."""
-        return self.native(families).base(families.model, n_clusters, largest_cluster)
+    def base(self, families: ArmFamilies, goal: int | Goal, largest_cluster: int) -> float:
+        """Return the threshold without ``log(1/delta)`` for a goal (a number is K), by the size of the largest cluster named."""
+        task = goal.task() if isinstance(goal, Goal) else goal
+        return self.native(families).base(families.model, task, largest_cluster)
 
     def threshold(self, view: View, delta: float) -> float:
         """``log(n / delta)`` for the partition of the estimates, and what the grid costs."""
         largest = int(np.bincount(view.labels).max())
-        return self.base(view.families, view.n_clusters, largest) + self.level(delta)
+        return self.base(view.families, view.goal, largest) + self.level(delta)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the name, the version, and the grid where it was given."""

@@ -38,6 +38,8 @@ class StoppingRule(ABC):
     name: ClassVar[str]
     #: There to be compared with: `plan` leaves it out unless it is asked for.
     baseline: ClassVar[bool] = False
+    #: Made for a fixed number of clusters: neither a distance threshold nor a tolerance.
+    needs_fixed_clusters: ClassVar[bool] = False
     #: Stop also where the estimates have equal edges at the cut.
     takes_ties: ClassVar[bool] = False
 

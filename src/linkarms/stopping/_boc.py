@@ -29,6 +29,7 @@ class BOC(StoppingRule):
 
     name = "boc"
     baseline = True
+    needs_fixed_clusters = True
 
     def native(self, families: ArmFamilies) -> _core.StoppingRule:
         """Return the rule."""

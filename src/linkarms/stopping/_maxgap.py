@@ -30,6 +30,7 @@ class MaxGap(StoppingRule):
 
     name = "maxgap"
     baseline = True
+    needs_fixed_clusters = True
 
     def statistic(self, view: View) -> float:
         """``L``."""

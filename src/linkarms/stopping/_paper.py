@@ -104,7 +104,7 @@ class Paper(StoppingRule):
         if not self.exact or int(100.0 * math.log(view.t)) == int(100.0 * math.log(view.t - 1)):
             return view.psi().value
         counts = np.array(view.counts, dtype=np.float64)
-        return solve_psi_exact(counts, np.array(view.estimates), view.n_clusters, view.families).value
+        return solve_psi_exact(counts, np.array(view.estimates), view.goal, view.families).value
 
     def threshold(self, view: View, delta: float) -> float:
         """``beta(delta, t)``."""

@@ -1,7 +1,7 @@
 // One campaign: what is known, what is uncertain, when it will be done; and the forms to feed it.
 import { call, gathered, LATER, of, watch } from "./api.js";
 import { armsChart, dendrogramChart, evidenceChart, mark, pullsChart } from "./charts.js";
-import { clock, count, duration, h, number, s, swap } from "./dom.js";
+import { clock, count, duration, h, number, s, swap, wanted } from "./dom.js";
 import { feedForm, retractDialog } from "./forms.js";
 
 //: Names that are written out for one cluster.
@@ -49,7 +49,7 @@ function when({ words, evidence }) {
 
 function facts({ status, words }) {
   const evidence = words.bound ? `${words.bound}; ` : "";
-  return `${count(status.samples)} samples of ${status.arms.length} arms; ${status.n_clusters} clusters wanted; error probability at most ${status.delta}; ${evidence}sampling ${status.sampling}, stopping rule ${status.stopping}.`;
+  return `${count(status.samples)} samples of ${status.arms.length} arms; ${wanted(status)} wanted; error probability at most ${status.delta}; ${evidence}sampling ${status.sampling}, stopping rule ${status.stopping}.`;
 }
 
 export function showCampaign({ main, connected, writes, loggedOut }, name) {

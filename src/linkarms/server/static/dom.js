@@ -58,3 +58,9 @@ export function key() {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return "page-" + Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
+
+// What a campaign asks for.
+export function wanted(campaign) {
+  const what = campaign.n_clusters === null ? `clusters of arms closer than ${campaign.distance_threshold}` : `${campaign.n_clusters} clusters`;
+  return campaign.tolerance > 0 ? `${what} (tolerance ${campaign.tolerance})` : what;
+}

@@ -1,6 +1,6 @@
 // The list of campaigns, and the form to start one.
 import { call, gathered, LATER, watch } from "./api.js";
-import { count, h, swap } from "./dom.js";
+import { count, h, swap, wanted } from "./dom.js";
 import { startForm } from "./start.js";
 
 function item(campaign) {
@@ -10,7 +10,7 @@ function item(campaign) {
     h("div", { class: "row" }, h("a", { href: "#/c/" + encodeURIComponent(campaign.name) }, campaign.name), h("span", {}, state)),
     h("progress", { max: 1, value: campaign.progress, "aria-label": `${campaign.name}: ${percent} percent` }),
     h("div", { class: "row quiet small" },
-      h("span", {}, `${campaign.arms.length} arms, ${campaign.n_clusters} clusters, error at most ${campaign.delta}`),
+      h("span", {}, `${campaign.arms.length} arms, ${wanted(campaign)}, error at most ${campaign.delta}`),
       h("span", {}, `${count(campaign.samples)} samples, ${count(campaign.tickets.open)} open tickets`)));
 }
 

@@ -1,0 +1,45 @@
+// Which partition of the arms is asked for.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "math/matrix.hpp"
+
+namespace linkarms {
+
+/// Single linkage cut into K clusters, or the components of the graph that joins arms closer than r (section 7.1
+/// of math.md). With a tolerance eps (section 8) differences of distances below eps do not matter.
+struct Task {
+  Index n_clusters = 0;              ///< K; not read where there is a distance
+  std::optional<double> distance{};  ///< r
+  double tolerance = 0.0;            ///< eps
+
+  /// A partition is wrong where arms of two clusters are at most `merge_at` apart, or where a cluster has a split
+  /// all of whose pairs are at least `split_at` apart. Only where there is a distance.
+  [[nodiscard]] double merge_at() const { return *distance - tolerance; }
+  [[nodiscard]] double split_at() const { return *distance + tolerance; }
+
+  /// Throws std::invalid_argument for what cannot be asked of so many arms.
+  void check(Index n_arms) const {
+    if (!(tolerance >= 0.0 && std::isfinite(tolerance))) {
+      throw std::invalid_argument("tolerance=" + std::to_string(tolerance) + " is out of range; give a number of at least 0");
+    }
+    if (distance) {
+      if (!(*distance > 0.0 && std::isfinite(*distance))) {
+        throw std::invalid_argument("distance=" + std::to_string(*distance) + " is out of range; give a number above 0");
+      }
+      if (tolerance >= *distance) {
+        throw std::invalid_argument("tolerance=" + std::to_string(tolerance) + " is not below the distance threshold " +
+                                    std::to_string(*distance) + "; give a smaller one");
+      }
+    } else if (n_clusters < 1 || n_clusters > n_arms) {
+      throw std::invalid_argument("n_clusters=" + std::to_string(n_clusters) + ", but there are " + std::to_string(n_arms) +
+                                  " arms");
+    }
+  }
+};
+
+}  // namespace linkarms

@@ -1,0 +1,299 @@
+#include "psi/threshold_search.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "math/constants.hpp"
+
+namespace linkarms::psi {
+
+namespace {
+
+/// Weights of zero are raised to this share of the largest one: the limits are right.
+constexpr double least_share = 1e-12;
+
+Witness merge_of(Index x, Index y) {
+  return {-1, -1, std::min(x, y), std::max(x, y)};
+}
+Witness split_of(Index x, Index y) {
+  return {std::min(x, y), std::max(x, y), -1, -1};
+}
+
+}  // namespace
+
+template <class Problem>
+ThresholdSearch<Problem>::ThresholdSearch(const Model& model, const Task& task)
+    : model_(&model),
+      problem_(model, task),
+      weight_(static_cast<std::size_t>(model.n_arms())),
+      spread_(static_cast<std::size_t>(model.n_arms())),
+      merges_(static_cast<std::size_t>(model.n_arms())),
+      links_(static_cast<std::size_t>(model.n_arms())) {}
+
+template <class Problem>
+std::size_t ThresholdSearch<Problem>::bytes() const {
+  return weight_.size() * (2 * sizeof(double) + sizeof(Nearest) + sizeof(Link) + 1);
+}
+
+template <class Problem>
+double ThresholdSearch<Problem>::merge(const Ground& ground, Index x, Index y, double level) {
+  ++evaluated_;
+  return problem_.cost({ground.theta, ground.dist, weight_, spread_}, merge_of(x, y), level);
+}
+
+template <class Problem>
+double ThresholdSearch<Problem>::split(const Ground& ground, Index x, Index y) {
+  ++evaluated_;
+  return problem_.cost({ground.theta, ground.dist, weight_, spread_}, split_of(x, y), inf);
+}
+
+template <class Problem>
+bool ThresholdSearch<Problem>::weigh(const Ground& ground, View weights, std::optional<Index> moved) {
+  const auto set = [&](Index m, double weight) {
+    weight_[m] = weight;
+    spread_[m] = problem_.spread(m, ground.theta.row(m), weight);
+  };
+  const auto [lowest, highest] = std::ranges::minmax(weights);
+  const double least = least_share * highest;
+  const bool raised = !(lowest > least), one = moved && !raised && !raised_;
+  raised_ = raised;
+  if (one) {
+    set(*moved, weights[*moved]);
+  } else {
+    for (Index m = 0; m < ground.dist.size(); ++m) set(m, std::max(weights[m], least));
+  }
+  return one;
+}
+
+/// The least merge of arm a; of equal ones that with the first partner.
+template <class Problem>
+void ThresholdSearch<Problem>::scan_row(const Ground& ground, Index a) {
+  Nearest found{inf, -1, false};
+  for (Index b = 0; b < ground.dist.size(); ++b) {
+    if (ground.clusters.together(a, b)) continue;
+    const double cost = merge(ground, a, b, found.value);
+    if (cost < found.value || (found.other < 0 && cost <= found.value)) found = {cost, b, false};
+  }
+  merges_[a] = found;
+}
+
+/// A maximum spanning tree of a cluster by Prim's algorithm.
+template <class Problem>
+void ThresholdSearch<Problem>::grow_tree(const Ground& ground, std::span<const Index> arms) {
+  links_[arms[0]] = {};
+  std::vector<std::pair<Index, EdgeCost>> rest;  // arms outside the tree, with their most expensive edge into it
+  for (const Index m : arms.subspan(1)) rest.push_back({m, {-inf, {}}});
+  for (Index last = arms[0]; !rest.empty();) {
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      auto& [m, edge] = rest[i];
+      const EdgeCost found{split(ground, last, m), Edge::between(last, m)};
+      if (found.exceeds(edge)) edge = found;
+      if (i > 0 && edge.exceeds(rest[best].second)) best = i;
+    }
+    const auto [m, edge] = rest[best];
+    links_[m] = {edge.edge.u == m ? edge.edge.v : edge.edge.u, edge.value};
+    last = m;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(best));
+  }
+}
+
+template <class Problem>
+void ThresholdSearch<Problem>::make(const Ground& ground) {
+  cut_.reset();
+  for (Index a = 0; a < ground.dist.size(); ++a) merges_[a] = {inf, -1, false};
+  for (Index a = 0; a < ground.dist.size(); ++a) {
+    for (Index b = a + 1; b < ground.dist.size(); ++b) {
+      if (ground.clusters.together(a, b)) continue;
+      Nearest &x = merges_[a], &y = merges_[b];
+      const double cost = merge(ground, a, b, std::max(x.value, y.value));
+      if (cost < x.value || x.other < 0) x = {cost, b, false};
+      if (cost < y.value || y.other < 0) y = {cost, a, false};
+    }
+  }
+  for (Index k = 0; k < ground.clusters.n_clusters(); ++k) grow_tree(ground, ground.clusters.members(k));
+}
+
+/// Bring everything up to date after arm m has moved or weighs more.
+template <class Problem>
+void ThresholdSearch<Problem>::move(const Ground& ground, Index m) {
+  Nearest own{inf, -1, false};
+  for (Index b = 0; b < ground.dist.size(); ++b) {
+    if (b == m || ground.clusters.together(m, b)) continue;
+    Nearest& other = merges_[b];
+    const double cost = merge(ground, m, b, std::max(own.value, other.value));
+    if (cost < own.value || own.other < 0) own = {cost, b, false};
+    if (cost < other.value || (cost == other.value && (other.other == m || m < other.other))) {
+      other.value = cost;
+      if (!other.stale) other.other = m;
+    } else if (other.other == m) {
+      other.stale = true;  // what it was is a lower bound of what it is
+      other.other = -1;
+    }
+  }
+  merges_[m] = own;
+  for (const Index x : ground.clusters.members(ground.clusters.label(m))) {
+    Link& link = links_[x];
+    if (link.up >= 0 && (x == m || link.up == m)) link.cost = split(ground, x, link.up);
+  }
+  if (!cut_ || !regrouped_.empty() || !ground.clusters.together(cut_->edge.u, m)) return;
+  for (const Index x : ground.clusters.members(ground.clusters.label(m))) {
+    if (cut_->inside[x] == cut_->inside[m] || Edge::between(x, m) == cut_->edge) continue;
+    const EdgeCost found{split(ground, x, m), Edge::between(x, m)};
+    if (found.exceeds(cut_->others)) cut_->others = found;
+  }
+}
+
+template <class Problem>
+void ThresholdSearch<Problem>::partition_changed(const Matrix&, const Distances&, const Partition& partition) {
+  const Clusters &before = partition.clusters_before(), &after = partition.clusters();
+  regrouped_.resize(links_.size(), 0);
+  for (Index k = 0; k < before.n_clusters(); ++k) {
+    const auto arms = before.members(k);
+    if (std::ranges::equal(arms, after.members(after.label(arms[0])))) continue;
+    for (const Index m : arms) regrouped_[m] = 1;
+  }
+}
+
+/// New rows for arms of clusters that have changed, and new trees. Pairs of other arms are apart as they were.
+template <class Problem>
+void ThresholdSearch<Problem>::regroup(const Ground& ground) {
+  if (regrouped_.empty()) return;
+  cut_.reset();
+  for (Index k = 0; k < ground.clusters.n_clusters(); ++k) {
+    const auto arms = ground.clusters.members(k);
+    if (!regrouped_[arms[0]]) continue;
+    grow_tree(ground, arms);
+    for (const Index m : arms) scan_row(ground, m);
+  }
+  regrouped_.clear();
+}
+
+/// The least merge of all, as an edge. Rows whose bound may be below it are scanned.
+template <class Problem>
+EdgeCost ThresholdSearch<Problem>::nearest_merge(const Ground& ground) {
+  while (true) {
+    EdgeCost best;
+    Index stale = -1;
+    for (Index a = 0; a < ground.dist.size(); ++a) {
+      const Nearest& row = merges_[a];
+      if (row.stale) {
+        if (stale < 0 || row.value < merges_[stale].value) stale = a;
+      } else if (row.other >= 0) {
+        const Edge edge = Edge::between(a, row.other);
+        if (best.edge.u < 0 || row.value < best.value || (row.value == best.value && edge.precedes(best.edge))) {
+          best = {row.value, edge};
+        }
+      }
+    }
+    if (stale < 0 || merges_[stale].value > best.value) return best;
+    scan_row(ground, stale);
+  }
+}
+
+/// Find the most expensive edge across the cut at the edge of x to its parent, besides that one.
+template <class Problem>
+void ThresholdSearch<Problem>::look_across(const Ground& ground, Index x) {
+  const auto arms = ground.clusters.members(ground.clusters.label(x));
+  KnownCut cut{Edge::between(x, links_[x].up), {-inf, {}}, std::vector<char>(links_.size(), 0)};
+  // below x: found from each arm upwards, until one whose side is known
+  constexpr char below = 1, beside = 2;
+  cut.inside[x] = below;
+  std::vector<Index> path;
+  for (Index m : arms) {
+    path.clear();
+    while (m >= 0 && cut.inside[m] == 0) {
+      path.push_back(m);
+      m = links_[m].up;
+    }
+    for (const Index y : path) cut.inside[y] = m >= 0 ? cut.inside[m] : beside;
+  }
+  for (const Index a : arms) {
+    if (cut.inside[a] != below) continue;
+    for (const Index b : arms) {
+      if (cut.inside[b] != beside || Edge::between(a, b) == cut.edge) continue;
+      const EdgeCost found{split(ground, a, b), Edge::between(a, b)};
+      if (found.exceeds(cut.others)) cut.others = found;
+    }
+  }
+  cut_ = std::move(cut);
+}
+
+/// Put `edge`, which crosses the cut at x, in the place of x's edge to its parent.
+template <class Problem>
+void ThresholdSearch<Problem>::exchange(const Ground& ground, Index x, const Edge& edge) {
+  const bool first = cut_->inside[edge.u] == cut_->inside[x];
+  Index child = first ? edge.u : edge.v, parent = first ? edge.v : edge.u;
+  double cost = split(ground, edge.u, edge.v);
+  // the path from the new lower end up to x turns round
+  while (true) {
+    const Link old = std::exchange(links_[child], {parent, cost});
+    if (child == x) break;
+    parent = child;
+    child = old.up;
+    cost = old.cost;
+  }
+  cut_.reset();
+}
+
+/// The smallest edge of the maximum spanning trees of all clusters if it is at most `level`; else any that is
+/// larger. The smallest edge of a tree is the answer if no other edge across its cut is more expensive; else the
+/// most expensive one takes its place.
+template <class Problem>
+EdgeCost ThresholdSearch<Problem>::smallest_split(const Ground& ground, double level) {
+  while (true) {
+    EdgeCost least;
+    Index x = -1;
+    for (Index m = 0; m < ground.dist.size(); ++m) {
+      const auto& [up, cost] = links_[m];
+      if (up < 0) continue;
+      const EdgeCost edge{cost, Edge::between(m, up)};
+      if (x < 0 || least.exceeds(edge)) {
+        least = edge;
+        x = m;
+      }
+    }
+    if (x < 0 || least.value > level) return least;
+    const bool known = cut_ && cut_->edge == least.edge;
+    if (known && least.exceeds(cut_->others)) return least;
+    look_across(ground, x);
+    if (least.exceeds(cut_->others)) return least;
+    const Edge edge = cut_->others.edge;
+    exchange(ground, x, edge);
+  }
+}
+
+template <class Problem>
+PsiAnswer ThresholdSearch<Problem>::find(const Matrix& theta, const Distances& dist, const Clusters& clusters, View weights,
+                                         std::optional<Index> moved, Matrix& lam, MutView kl) {
+  const Ground ground{theta, dist, clusters};
+  const bool fits = std::exchange(fits_, false);  // until all has gone well: a user's function may throw
+  if (weigh(ground, weights, fits ? moved : std::nullopt)) {
+    move(ground, *moved);
+    regroup(ground);
+  } else {
+    make(ground);
+  }
+  regrouped_.clear();
+  const EdgeCost merges = nearest_merge(ground);
+  const EdgeCost splits = smallest_split(ground, merges.value);
+  fits_ = true;
+  const bool is_split = splits.edge.u >= 0 && (merges.edge.u < 0 || splits.value < merges.value);
+  const auto [value, edge] = is_split ? splits : merges;
+  if (edge.u < 0) return {inf, {}};
+  const Witness witness = is_split ? split_of(edge.u, edge.v) : merge_of(edge.u, edge.v);
+  if (value == inf) return {inf, {}};
+  problem_.solve({theta, dist, weight_, spread_}, witness, lam);
+  bool free = false;  // an arm of no weight moves for free
+  for (const Index m : witness.arms()) {
+    kl[m] = model_->arm(m).kl(theta.row(m), lam.row(m));
+    free = free || weights[m] <= 0.0;
+  }
+  return {free ? 0.0 : value, witness};
+}
+
+template class ThresholdSearch<IsotropicTwoArms>;
+template class ThresholdSearch<GeneralTwoArms>;
+
+}  // namespace linkarms::psi
