@@ -476,3 +476,52 @@ def test_dendrogram_draws_the_threshold():
     info = la.plots.dendrogram_info(result)
     assert info.cut == 1.5
     assert info.by_threshold
+
+
+def test_campaigns_take_a_threshold(tmp_path):
+    place = tmp_path / "runs.db"
+    arms = ["a", "b", "c"]
+    with la.campaign.Campaign.create(
+        "sensors", arms, distance_threshold=2.0, tolerance=0.2, family="gaussian", storage=place
+    ) as made:
+        status = made.status()
+        assert (status.n_clusters, status.distance_threshold, status.tolerance) == (None, 2.0, 0.2)
+    with la.campaign.Campaign.open("sensors", storage=place) as again:
+        rng = np.random.default_rng(12)
+        truth = dict(zip(arms, (0.0, 0.5, 6.0), strict=True))
+        while not again.status().done:
+            tickets = again.ask(8)
+            again.tell_many(tickets, [rng.normal(truth[t.arm]) for t in tickets])
+        result = again.result()
+    assert result.clusters == [["a", "b"], ["c"]]
+    assert result.distance_threshold == 2.0
+
+
+def test_command_line(tmp_path, capsys):
+    from linkarms.cli._app import run
+
+    rng = np.random.default_rng(13)
+    path = tmp_path / "sensors.csv"
+    rows = [
+        f"{arm},{rng.normal(mean):.4f}"
+        for arm, mean in (("a", 0.0), ("b", 0.5), ("c", 6.0))
+        for _ in range(100)
+    ]
+    path.write_text("id,temp\n" + "\n".join(rows) + "\n")
+    words = ["cluster", str(path), "--arm", "id", "--value", "temp", "--family", "gaussian", "--quiet"]
+    assert run([*words, "--distance-threshold", "2", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["clusters"] == [["a", "b"], ["c"]]
+    assert answer["distance_threshold"] == 2.0
+    assert run([*words, "-k", "2", "--tolerance", "0.5"]) == 0
+    assert run([*words, "-k", "2", "--distance-threshold", "2"]) == 2
+    assert "both given" in capsys.readouterr().err
+    assert run(words) == 2
+    assert "n_clusters is missing" in capsys.readouterr().err
+    problem = tmp_path / "mine.json"
+    problem.write_text(json.dumps({"parameters": [0, 0.5, 6], "distance_threshold": 2}))
+    assert run(["bound", str(problem), "--quiet"]) == 0
+    place = str(tmp_path / "runs.db")
+    words = ["campaign", "create", "lab", "--arms", "a,b,c", "--storage", place]
+    assert run([*words, "--distance-threshold", "2"]) == 0
+    assert "distance threshold 2" in capsys.readouterr().out

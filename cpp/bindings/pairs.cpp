@@ -108,6 +108,23 @@ void bind_pairs(nb::module_&, nb::module_& testing) {
       "model"_a, "theta"_a, "weights"_a, "pairs"_a, "level"_a = inf,
       "Return the cost of (u, v) against (a, b), or above `level` any value above it that the cost reaches.");
   testing.def(
+      "tolerant_cost",
+      [](const Model& model, const Array2& theta, const Array1& weights, const Pairs& pairs, double tolerance) {
+        Posed posed(model, theta, weights, pairs);
+        // every distance but that of the intra pair as if it were between clusters
+        const Witness& w = posed.witness();
+        const Distances& dist = posed.at().dist;
+        Distances lengths(dist.size());
+        for (Index i = 0; i < dist.size(); ++i) {
+          for (Index j = 0; j < i; ++j) lengths.set(i, j, dist(i, j) + tolerance);
+        }
+        lengths.set(w.u, w.v, dist(w.u, w.v));
+        const Weighted at = posed.at();
+        return make_pair_problem(model, tolerance)->cost({at.theta, lengths, at.weight, at.spread}, w, inf);
+      },
+      "model"_a, "theta"_a, "weights"_a, "pairs"_a, "tolerance"_a,
+      "Return the cost of (u, v) against (a, b) with a tolerance above 0.");
+  testing.def(
       "pair_solution",
       [](const Model& model, const Array2& theta, const Array1& weights, const Pairs& pairs) {
         Posed posed(model, theta, weights, pairs);

@@ -24,11 +24,37 @@ std::unique_ptr<AnytimeEvidence> make_threshold_evidence(const Model& model, con
     case Kind::scalar:
       return std::make_unique<ThresholdEvidence<ScalarThreshold>>(model, task, grid, discount);
     case Kind::unknown_variance:
-      return std::make_unique<ThresholdEvidence<VarianceThreshold>>(model, task, grid, discount);
+      if (model.variances() == Variances::separate || model.variances() == Variances::shared) {
+        return std::make_unique<ThresholdEvidence<VarianceThreshold>>(model, task, grid, discount);
+      }
+      throw std::invalid_argument(
+          "a distance threshold is not available for this kind of unknown variance; give gaussian-unknown, or n_clusters");
     case Kind::vector:
       break;
   }
   throw std::invalid_argument("a distance threshold has no evidence for such arms; give n_clusters");
+}
+
+// Distances between clusters come stretched by the tolerance: where only |q| - |p| counts, nothing else changes.
+std::unique_ptr<AnytimeEvidence> make_tolerant_evidence(const Model& model, double tolerance, const std::vector<double>& grid,
+                                                        double discount) {
+  switch (model.kind()) {
+    case Kind::isotropic:
+      return std::make_unique<BottleneckEvidence<AveragedEvidence>>(model, grid, discount, tolerance);
+    case Kind::covariance:
+      return std::make_unique<BottleneckEvidence<SolvedEvidence>>(model, grid, discount, tolerance);
+    case Kind::scalar:
+      return std::make_unique<BottleneckEvidence<ScalarEvidence>>(model, grid, discount, tolerance);
+    case Kind::unknown_variance:
+      if (model.variances() == Variances::separate) {
+        return std::make_unique<BottleneckEvidence<CentredVarianceEvidence>>(model, grid, discount);
+      }
+      throw std::invalid_argument(
+          "a tolerance is not available for arms that share an unknown variance; give gaussian-unknown, or gaussian:VARIANCE");
+    case Kind::vector:
+      break;
+  }
+  throw std::invalid_argument("a tolerance has no evidence for such arms; leave it out");
 }
 
 }  // namespace
@@ -39,6 +65,7 @@ std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, const
     throw std::invalid_argument("a distance threshold and a tolerance need version 2 of the anytime rule; this is version 1");
   }
   if (task.distance) return make_threshold_evidence(model, task, grid, discount);
+  if (task.tolerance > 0.0) return make_tolerant_evidence(model, task.tolerance, grid, discount);
   switch (model.kind()) {
     case Kind::isotropic:
       if (evidence_is_aligned(model, version))

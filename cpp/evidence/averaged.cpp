@@ -5,6 +5,7 @@
 
 #include "math/constants.hpp"
 #include "math/shares.hpp"
+#include "pair/tolerant.hpp"
 
 namespace linkarms {
 namespace {
@@ -36,9 +37,13 @@ Blend blend(std::span<const GridTerms> grid, std::span<const double> share) {
 // and G = (q^2 - p^2) / (j' (|p - c q| + |q - c p|)), j' = sqrt(j (j + 4 i_u)), the shifts are
 //   u: i_u G (1 - c)(A - B),   v: -i_v G (A + c B),   b: i_b G (c A + B).
 PairShifts pair_shifts(const PairLengths& lengths, const std::array<double, 4>& spread) {
-  const auto [p, q, r, shared] = lengths;
+  const auto [p, q, r, shared, tolerance, line] = lengths;
   const auto [iu, iv, ib, ia] = spread;
   PairShifts out;
+  if (tolerance > 0.0) {
+    const TolerantMove to = tolerant_move({p, q, r, tolerance, shared, line}, spread);
+    return {to.cost, to.squares(spread, shared)};
+  }
   if (q <= p) return out;
   if (!shared) {
     const double g = (q - p) / (iu + iv + ia + ib);
@@ -100,7 +105,8 @@ PairLengths AveragedEvidence::collect(const Situation& now, const Witness& w) {
     for (std::size_t i = 0; i < 4; ++i) term.weight[i] = i == 3 && w.shared() ? 0.0 : 1.0 / tables_.spread(j)[arms[i]];
     term.price = total_of(tables_.price(j), w);
   }
-  return {now.dist(w.u, w.v), now.dist(w.a, w.b), w.shared() ? now.dist(w.v, w.b) : 0.0, w.shared()};
+  const double apart = w.shared() ? now.dist(w.v, w.b) - tolerance_ : 0.0;
+  return {now.dist(w.u, w.v), now.dist(w.a, w.b) - tolerance_, apart, w.shared(), tolerance_, line_};
 }
 
 double AveragedEvidence::against(const Situation& now, const Witness& w, double level, Index) {
@@ -115,9 +121,12 @@ bool AveragedEvidence::is_below(const Situation& now, const Witness& w, double l
 
 Index AveragedEvidence::best_scale(const Situation& now, const Witness& w, Index scale) {
   double most = -inf;
-  for (const Index m : {w.u, w.v, w.a, w.b}) tables_.refresh(now.samples, m);
+  const PairLengths lengths = collect(now, w);
   for (Index j = 0; j < tables_.size(); ++j) {
-    const double value = isotropic_cost(now.dist, tables_.spread(j), w) - total_of(tables_.price(j), w);
+    const View i = tables_.spread(j);
+    const double cost = tolerance_ > 0.0 ? pair_shifts(lengths, {i[w.u], i[w.v], i[w.b], w.shared() ? 0.0 : i[w.a]}).cost
+                                         : isotropic_cost(now.dist, i, w);
+    const double value = cost - total_of(tables_.price(j), w);
     if (value > most) {
       most = value;
       scale = j;

@@ -17,9 +17,12 @@
 namespace linkarms {
 
 /// The lengths of a pair of pairs: |x_u - x_v|, |x_a - x_b|, and |x_v - x_b| where u = a is shared.
+/// With a tolerance the intra pair has to be longer than the inter pair by that; `line`: the arms have one coordinate.
 struct PairLengths {
   double intra, inter, third = 0.0;
   bool shared = false;
+  double tolerance = 0.0;
+  bool line = false;
 };
 
 /// Each arm's squared shift at the minimum of sum_m |lambda_m - x_m|^2 / (2 i_m), and the minimum; arms in
@@ -51,7 +54,9 @@ class AveragedEvidence {
   static constexpr EvidenceUnit unit = EvidenceUnit::set;
   static constexpr bool averages_grid = true;
 
-  AveragedEvidence(const Model& model, std::vector<double> grid, double discount) : tables_(model, std::move(grid), discount) {}
+  /// With a tolerance the distances between clusters of every situation are stretched by it.
+  AveragedEvidence(const Model& model, std::vector<double> grid, double discount, double tolerance = 0.0)
+      : tables_(model, std::move(grid), discount), tolerance_(tolerance), line_(model.n_features() == 1) {}
 
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);
   [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first);
@@ -68,6 +73,8 @@ class AveragedEvidence {
   [[nodiscard]] PairLengths collect(const Situation& now, const Witness& w);
 
   ScaleTables tables_;
+  double tolerance_;
+  bool line_;
   std::vector<GridTerms> terms_;
 };
 

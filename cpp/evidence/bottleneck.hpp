@@ -16,8 +16,10 @@ namespace linkarms {
 template <class Pairs>
 class BottleneckEvidence final : public AnytimeEvidence {
  public:
-  BottleneckEvidence(const Model& model, const std::vector<double>& grid, double discount)
-      : pairs_(model, grid, discount), n_scales_(static_cast<Index>(grid.size())), scale_(n_scales_ / 4) {}
+  /// What `Pairs` needs besides follows.
+  template <class... More>
+  BottleneckEvidence(const Model& model, const std::vector<double>& grid, double discount, More... more)
+      : pairs_(model, grid, discount, more...), n_scales_(static_cast<Index>(grid.size())), scale_(n_scales_ / 4) {}
 
   [[nodiscard]] EvidenceUnit unit() const override { return Pairs::unit; }
   [[nodiscard]] double grid_price() const override {

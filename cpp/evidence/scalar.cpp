@@ -22,8 +22,8 @@ constexpr std::size_t most_points = 12;
 
 }  // namespace
 
-ScalarEvidence::ScalarEvidence(const Model& model, std::vector<double> grid, double discount)
-    : model_(&model), grid_(grid), arms_(model, std::move(grid), discount), points_(most_points) {}
+ScalarEvidence::ScalarEvidence(const Model& model, std::vector<double> grid, double discount, double tolerance)
+    : model_(&model), grid_(grid), tolerance_(tolerance), arms_(model, std::move(grid), discount), points_(most_points) {}
 
 void ScalarEvidence::forget() {
   arms_.forget();
@@ -47,19 +47,20 @@ ScalarEvidence::Found ScalarEvidence::minimise(const Samples& samples, Index j, 
   const auto low = [&](Index m) { return arms_.entry(samples, j, m).low; };
   const double p = low(w.u) - low(w.v), q = low(w.a) - low(w.b);
   Found found{inf, {low(w.u), low(w.v), low(w.b), low(w.a)}};
-  if (std::abs(p) >= std::abs(q)) {
+  if (std::abs(p) >= std::abs(q) + tolerance_) {
     found.value = 0.0;
     return found;
   }
   const double sign = p >= 0.0 ? 1.0 : -1.0, sigma = q >= 0.0 ? 1.0 : -1.0;
-  std::array<Number, 4> numbers;
+  std::array<Number, 5> numbers;
   for (const double s : {sign, -sign}) {
     const SignedConstraint constraint(w, s, sigma);
     for (std::size_t i = 0; i < constraint.count; ++i) {
       numbers[i] = arms_.number(samples, j, constraint.arm[i]);
       numbers[i].kappa = constraint.kappa[i];
     }
-    const auto all = std::span(numbers).first(constraint.count);
+    numbers[constraint.count] = fixed_lack(tolerance_);
+    const auto all = std::span(numbers).first(constraint.count + (tolerance_ > 0.0 ? 1 : 0));
     const double value = search == Search::convex ? convex_cost(all) : linear_cost(all, std::min(level, found.value));
     if (!(value < found.value)) continue;
     found.value = value;
@@ -201,12 +202,15 @@ ScalarEvidence::Point& ScalarEvidence::new_point(const Witness& w) {
   return point;
 }
 
-// b comes nearer to a by what the constraint lacks.
+// b comes nearer to a by what the constraint lacks; where that is not enough, v goes away from u.
 void ScalarEvidence::move_point(Point& point, const FourNumbers& at) {
   auto [x, y, z, v] = at;
   if (point.witness.shared()) v = x;
-  const double lack = std::abs(v - z) - std::abs(x - y);
-  if (lack > 0.0) z += v > z ? lack : -lack;
+  const double lack = std::abs(v - z) + tolerance_ - std::abs(x - y), nearer = std::min(lack, std::abs(v - z));
+  if (lack > 0.0) {
+    z += v > z ? nearer : -nearer;
+    if (lack > nearer) y += y > x ? lack - nearer : nearer - lack;
+  }
   point.at = {x, y, z, v};
   point.count.fill(-1);
 }

@@ -22,7 +22,7 @@ class ScalarEvidence {
   static constexpr EvidenceUnit unit = EvidenceUnit::set;
   static constexpr bool averages_grid = false;
 
-  ScalarEvidence(const Model& model, std::vector<double> grid, double discount);
+  ScalarEvidence(const Model& model, std::vector<double> grid, double discount, double tolerance = 0.0);
 
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);
   [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first);
@@ -60,6 +60,7 @@ class ScalarEvidence {
 
   const Model* model_;
   std::vector<double> grid_;
+  double tolerance_;  ///< by which the intra pair has to be the longer one
   ScalarArms arms_;
   std::vector<Point> points_;
   std::size_t next_ = 0;  ///< the point that is replaced next

@@ -14,11 +14,17 @@ double largest_share(double level, View price) {
   return std::max(total, 0.0);
 }
 
-SolvedEvidence::SolvedEvidence(const Model& model, std::vector<double> grid, double discount)
-    : model_(&model), problem_(make_pair_problem(model)), tables_(model, std::move(grid), discount) {}
+SolvedEvidence::SolvedEvidence(const Model& model, std::vector<double> grid, double discount, double tolerance)
+    : model_(&model),
+      tolerance_(tolerance),
+      problem_(make_pair_problem(model, tolerance)),
+      tables_(model, std::move(grid), discount) {}
 
 SolvedEvidence::SolvedEvidence(const SolvedEvidence& other)
-    : model_(other.model_), problem_(make_pair_problem(*other.model_)), tables_(other.tables_) {}
+    : model_(other.model_),
+      tolerance_(other.tolerance_),
+      problem_(make_pair_problem(*other.model_, other.tolerance_)),
+      tables_(other.tables_) {}
 
 double SolvedEvidence::at_scale(const Situation& now, const Witness& w, double level, Index j) {
   const double price = total_of(tables_.price(j), w);

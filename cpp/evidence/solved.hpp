@@ -14,7 +14,7 @@ class SolvedEvidence {
   static constexpr EvidenceUnit unit = EvidenceUnit::set;
   static constexpr bool averages_grid = false;
 
-  SolvedEvidence(const Model& model, std::vector<double> grid, double discount);
+  SolvedEvidence(const Model& model, std::vector<double> grid, double discount, double tolerance = 0.0);
   SolvedEvidence(const SolvedEvidence& other);
 
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);
@@ -31,6 +31,7 @@ class SolvedEvidence {
   [[nodiscard]] double at_scale(const Situation& now, const Witness& w, double level, Index j);
 
   const Model* model_;
+  double tolerance_;
   std::unique_ptr<PairProblem> problem_;
   ScaleTables tables_;
 };

@@ -4,6 +4,7 @@
 
 #include "pair/covariance.hpp"
 #include "pair/scalar.hpp"
+#include "pair/tolerant.hpp"
 #include "pair/vector.hpp"
 
 namespace linkarms {
@@ -21,6 +22,10 @@ std::unique_ptr<PairProblem> make_pair_problem(const Model& model) {
       break;
   }
   throw std::logic_error("isotropic arms have closed forms; use IsotropicPairs");
+}
+
+std::unique_ptr<PairProblem> make_pair_problem(const Model& model, double tolerance) {
+  return tolerance > 0.0 ? make_tolerant_problem(model, tolerance) : make_pair_problem(model);
 }
 
 IsotropicPairs::IsotropicPairs(const Model& model) {

@@ -61,6 +61,8 @@ class PairProblem {
 /// The solver of a model that is not isotropic (nor of unknown variance, which is isotropic to psi). One per
 /// thread.
 [[nodiscard]] std::unique_ptr<PairProblem> make_pair_problem(const Model& model);
+/// The same with a tolerance, see pair/tolerant.hpp: of any model if it is above 0.
+[[nodiscard]] std::unique_ptr<PairProblem> make_pair_problem(const Model& model, double tolerance);
 
 /// Gaussian arms with one variance each: the same functions, inline, in closed form.
 class IsotropicPairs {

@@ -17,12 +17,12 @@ constexpr double rough = 0.02;
 /// The cost over both signs of the intra pair; the sign of the inter pair stays. `found(m, x)` is told where
 /// each arm goes whenever a sign is the best so far.
 template <class Found>
-double both_signs(const Model& model, const Weighted& at, const Witness& w, double level, Found found) {
+double both_signs(const Model& model, double tolerance, const Weighted& at, const Witness& w, double level, Found found) {
   const auto theta = [&](Index m) { return at.theta(m, 0); };
   const double p = theta(w.u) - theta(w.v), q = theta(w.a) - theta(w.b);
-  if (std::abs(p) >= std::abs(q)) return 0.0;
+  if (std::abs(p) >= std::abs(q) + tolerance) return 0.0;
   const double sign = p >= 0.0 ? 1.0 : -1.0, sigma = q >= 0.0 ? 1.0 : -1.0;
-  std::array<Number, 4> numbers;
+  std::array<Number, 5> numbers;
   double best = inf;
   for (const double s : {sign, -sign}) {
     const SignedConstraint constraint(w, s, sigma);
@@ -30,7 +30,9 @@ double both_signs(const Model& model, const Weighted& at, const Witness& w, doub
       const Index m = constraint.arm[i];
       numbers[i] = {.theta = theta(m), .weight = at.weight[m], .kappa = constraint.kappa[i], .kind = &model.scalar(m)};
     }
-    const double value = linear_cost(std::span(numbers).first(constraint.count), std::min(level, best));
+    numbers[constraint.count] = fixed_lack(tolerance);
+    const std::size_t count = constraint.count + (tolerance > 0.0 ? 1 : 0);
+    const double value = linear_cost(std::span(numbers).first(count), std::min(level, best));
     if (value < best) {
       best = value;
       for (std::size_t i = 0; i < constraint.count; ++i) found(constraint.arm[i], numbers[i].lam);
@@ -42,11 +44,11 @@ double both_signs(const Model& model, const Weighted& at, const Witness& w, doub
 }  // namespace
 
 double ScalarPairs::cost(const Weighted& at, const Witness& w, double level) {
-  return both_signs(*model_, at, w, level, [](Index, double) {});
+  return both_signs(*model_, tolerance_, at, w, level, [](Index, double) {});
 }
 
 void ScalarPairs::solve(const Weighted& at, const Witness& w, Matrix& lam) {
-  both_signs(*model_, at, w, inf, [&lam](Index m, double x) { lam(m, 0) = x; });
+  both_signs(*model_, tolerance_, at, w, inf, [&lam](Index m, double x) { lam(m, 0) = x; });
 }
 
 double ScalarPairs::spread(Index m, View theta, double weight, double level) const {

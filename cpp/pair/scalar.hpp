@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "pair/number.hpp"
 #include "pair/problem.hpp"
 
 namespace linkarms {
@@ -20,10 +21,16 @@ struct SignedConstraint {
       : arm{w.u, w.v, w.b, w.a}, kappa{w.shared() ? sign - sigma : sign, -sign, sigma, -sigma}, count(w.shared() ? 3 : 4) {}
 };
 
+/// How much a constraint lacks at the start: a number that stays.
+[[nodiscard]] inline Number fixed_lack(double lack) {
+  return {.theta = lack, .kappa = -1.0, .kind = Fixed{}, .lam = lack};
+}
+
 /// Arms with one parameter each, of any family. The model must outlive it.
 class ScalarPairs final : public PairProblem {
  public:
-  explicit ScalarPairs(const Model& model) : model_(&model) {}
+  /// With a tolerance the intra pair has to be longer by that; lengths between clusters then come stretched by it.
+  explicit ScalarPairs(const Model& model, double tolerance = 0.0) : model_(&model), tolerance_(tolerance) {}
 
   [[nodiscard]] double cost(const Weighted& at, const Witness& w, double level) override;
   void solve(const Weighted& at, const Witness& w, Matrix& lam) override;
@@ -34,6 +41,7 @@ class ScalarPairs final : public PairProblem {
 
  private:
   const Model* model_;
+  double tolerance_;
 };
 
 }  // namespace linkarms

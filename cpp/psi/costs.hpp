@@ -10,11 +10,12 @@
 
 namespace linkarms::psi {
 
-/// The pair problem of a model that is not isotropic, as a value: a copy has scratch memory of its own.
+/// The pair problem of a model that is not isotropic, or with a tolerance, as a value: a copy has scratch memory of its own.
 class GeneralPairs {
  public:
-  explicit GeneralPairs(const Model& model) : model_(&model), problem_(make_pair_problem(model)) {}
-  GeneralPairs(const GeneralPairs& other) : GeneralPairs(*other.model_) {}
+  explicit GeneralPairs(const Model& model, double tolerance = 0.0)
+      : model_(&model), tolerance_(tolerance), problem_(make_pair_problem(model, tolerance)) {}
+  GeneralPairs(const GeneralPairs& other) : GeneralPairs(*other.model_, other.tolerance_) {}
   GeneralPairs& operator=(const GeneralPairs&) = delete;
   static constexpr bool has_closed_form = false;
 
@@ -28,6 +29,7 @@ class GeneralPairs {
 
  private:
   const Model* model_;
+  double tolerance_;
   std::unique_ptr<PairProblem> problem_;
 };
 

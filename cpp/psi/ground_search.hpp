@@ -58,6 +58,8 @@ class GroundSearch : public Search {
   }
 };
 
-[[nodiscard]] std::unique_ptr<GroundSearch> make_ground_search(const Model& model, const SearchLimits& limits = {});
+/// With a tolerance, the lengths between clusters of every ground come stretched by it (linkage/stretched.hpp).
+[[nodiscard]] std::unique_ptr<GroundSearch> make_ground_search(const Model& model, const SearchLimits& limits = {},
+                                                               double tolerance = 0.0);
 
 }  // namespace linkarms::psi

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "linkage/stretched.hpp"
 #include "psi/ground_search.hpp"
 #include "psi/search_of.hpp"
 #include "psi/threshold_search.hpp"
@@ -21,7 +22,8 @@ namespace psi {
 extern template class SearchOf<IsotropicPairs>;
 extern template class SearchOf<GeneralPairs>;
 
-std::unique_ptr<GroundSearch> make_ground_search(const Model& model, const SearchLimits& limits) {
+std::unique_ptr<GroundSearch> make_ground_search(const Model& model, const SearchLimits& limits, double tolerance) {
+  if (tolerance > 0.0) return std::make_unique<SearchOf<GeneralPairs>>(model, GeneralPairs(model, tolerance), limits);
   if (is_isotropic(model)) {
     return std::make_unique<SearchOf<IsotropicPairs>>(model, limits);
   }
@@ -31,7 +33,7 @@ std::unique_ptr<GroundSearch> make_ground_search(const Model& model, const Searc
 }  // namespace psi
 
 std::unique_ptr<Search> make_search(const Model& model, const Task& task) {
-  if (!task.distance) return psi::make_ground_search(model);
+  if (!task.distance) return psi::make_ground_search(model, {}, task.tolerance);
   if (is_isotropic(model)) return std::make_unique<psi::ThresholdSearch<IsotropicTwoArms>>(model, task);
   return std::make_unique<psi::ThresholdSearch<GeneralTwoArms>>(model, task);
 }
@@ -47,9 +49,16 @@ PsiAnswer psi_from_scratch(const Model& model, const Matrix& theta, const Distan
 
 PsiAnswer psi_from_scratch(const Model& model, const Task& task, const Matrix& theta, const Distances& dist,
                            const Clusters& clusters, View weights, Matrix& lam, MutView kl) {
-  if (!task.distance) return psi_from_scratch(model, theta, dist, clusters, weights, lam, kl);
+  if (!task.distance && task.tolerance == 0.0) return psi_from_scratch(model, theta, dist, clusters, weights, lam, kl);
   std::ranges::copy(theta.values(), lam.values().begin());
   std::ranges::fill(kl, 0.0);
+  if (!task.distance) {
+    Distances lengths(dist.size());
+    stretch(dist, clusters, task.tolerance, lengths);
+    const psi::Surroundings around(lengths, clusters);
+    return psi::make_ground_search(model, {}, task.tolerance)
+        ->find({theta, lengths, clusters, around.up, around.lengths, around.nearest}, weights, std::nullopt, lam, kl);
+  }
   if (is_isotropic(model)) {
     return psi::ThresholdSearch<IsotropicTwoArms>(model, task).find(theta, dist, clusters, weights, std::nullopt, lam, kl);
   }

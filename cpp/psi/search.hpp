@@ -27,6 +27,7 @@ class Search {
  public:
   virtual ~Search() = default;
 
+  /// With a tolerance and K clusters `dist` is stretched: see linkage/stretched.hpp.
   /// psi at `weights` (of which some may be zero) for the estimates `theta`, and its minimiser: the rows of
   /// the witness in `lam` (which must hold the estimates) become lambda*, their entries of `kl` its
   /// divergences. `moved`: the arm whose weight, estimate and distances have changed since the last call;

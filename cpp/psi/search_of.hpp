@@ -27,7 +27,8 @@ namespace linkarms::psi {
 template <class Problem>
 class SearchOf final : public GroundSearch {
  public:
-  SearchOf(const Model& model, const SearchLimits& limits);
+  SearchOf(const Model& model, const SearchLimits& limits) : SearchOf(model, Problem(model), limits) {}
+  SearchOf(const Model& model, const Problem& problem, const SearchLimits& limits);
 
   PsiAnswer find(const Ground& ground, View weights, std::optional<Index> moved, Matrix& lam, MutView kl) override;
   void regroup(const Ground& ground, const Clusters& before) override;
@@ -74,9 +75,9 @@ class SearchOf final : public GroundSearch {
 };
 
 template <class Problem>
-SearchOf<Problem>::SearchOf(const Model& model, const SearchLimits& limits)
+SearchOf<Problem>::SearchOf(const Model& model, const Problem& problem, const SearchLimits& limits)
     : model_(&model),
-      problem_(model),
+      problem_(problem),
       spreads_(problem_, model.n_arms()),
       trees_(model.n_arms()),
       near_(model.n_arms(), model.n_arms() < limits.classes_from ? 1 : 12),

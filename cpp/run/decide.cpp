@@ -55,7 +55,7 @@ Index Engine::choose_by_divergence() {
   if (!same_samples || changed > 1) moved.reset();
   std::ranges::copy(weights, last.begin());
   s_.free_told = -1;  // until the search has come to an end
-  s_.free.find(s_.samples.estimates(), s_.dist, s_.partition, moved);
+  s_.free.find(s_.samples.estimates(), lengths(), s_.partition, moved);
   s_.free_told = s_.samples.total();
   return most_moved(s_.free);
 }

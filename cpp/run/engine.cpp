@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "evidence/tables.hpp"
+#include "linkage/stretched.hpp"
 #include "math/simplex.hpp"
 #include "run/threshold.hpp"
 
@@ -36,6 +37,7 @@ RunState::RunState(const Model& model, const Task& task, const SamplingRule& sam
       w(count_of(model)),
       w_sum(count_of(model)),
       penalty(count_of(model)) {
+  if (!task.distance && task.tolerance > 0.0) stretched.emplace(model.n_arms());
   if (const auto* rule = std::get_if<Atboc>(&sampling)) atboc.emplace(model, rule->gap);
   if (const auto* rule = std::get_if<AnytimeStop>(&stopping)) {
     anytime = Cloned(make_anytime_evidence(model, task, rule->grid, rule->discount, rule->version));
@@ -65,7 +67,7 @@ void Engine::check_arm(Index m) const {
 }
 
 Situation Engine::now() const {
-  return {s_.samples, s_.dist, s_.partition, s_.counted.lam(), s_.counted.witness()};
+  return {s_.samples, lengths(), s_.partition, s_.counted.lam(), s_.counted.witness()};
 }
 
 /// The c by which arms are chosen: that of the anytime rule's scale, 0 under other rules.
@@ -89,11 +91,18 @@ void Engine::bring_up_to_date(Index m) {
 /// Tree and partition after a sample of arm m; from scratch if there is none yet.
 void Engine::find_partition(Index m) {
   if (!ready()) return;
+  const auto stretch_all = [&] {
+    if (s_.stretched) stretch(s_.dist, s_.partition.clusters(), task_.tolerance, *s_.stretched);
+  };
   if (!s_.partition.made()) {
     s_.partition.make(s_.dist);
+    stretch_all();
   } else if (s_.partition.update(s_.dist, m)) {
-    for (Nearest* side : {&s_.counted, &s_.free}) side->search().partition_changed(s_.samples.estimates(), s_.dist, s_.partition);
+    stretch_all();
+    for (Nearest* side : {&s_.counted, &s_.free})
+      side->search().partition_changed(s_.samples.estimates(), lengths(), s_.partition);
   } else {
+    if (s_.stretched) stretch_row(s_.dist, s_.partition.clusters(), task_.tolerance, m, *s_.stretched);
     return;
   }
   std::ranges::copy(s_.partition.clusters().labels(), s_.labels.begin());
@@ -105,7 +114,7 @@ void Engine::step_ebc(double step) {
   if (ready()) {
     std::ranges::copy(s_.w, s_.free.weights().begin());
     s_.free_told = -1;
-    s_.free.find(s_.samples.estimates(), s_.dist, s_.partition, std::nullopt);
+    s_.free.find(s_.samples.estimates(), lengths(), s_.partition, std::nullopt);
     if (s_.free.witness().exists()) {
       const double eta = step / std::sqrt(static_cast<double>(s_.samples.total()));
       for (const Index m : s_.free.witness().arms()) s_.w[m] += eta * s_.free.kl()[m];
@@ -138,7 +147,7 @@ void Engine::weigh_evidence(Index m) {
   for (const double part : s_.penalty) s_.base += part;
   s_.statistic.reset();
   const std::optional<Index> moved = weigh(m);
-  s_.counted.find(s_.samples.estimates(), s_.dist, s_.partition, moved);
+  s_.counted.find(s_.samples.estimates(), lengths(), s_.partition, moved);
 }
 
 void Engine::observe(Index m, View statistic) {

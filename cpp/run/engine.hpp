@@ -96,6 +96,8 @@ class Engine {
   void check_arm(Index m) const;
   [[nodiscard]] Situation now() const;
   [[nodiscard]] double prior_samples() const;
+  /// The distances as searches and evidence see them.
+  [[nodiscard]] const Distances& lengths() const { return s_.stretched ? *s_.stretched : s_.dist; }
   [[nodiscard]] std::optional<Index> weigh(Index m);
   void bring_up_to_date(Index m);
   void find_partition(Index m);

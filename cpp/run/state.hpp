@@ -32,6 +32,7 @@ struct RunState {
   Samples samples;
   std::vector<std::int64_t> pending, labels;
   Distances dist;
+  std::optional<Distances> stretched;  ///< with a tolerance and K clusters: what searches and evidence see
   Partition partition;
   Nearest counted, free;            ///< psi at the weights of the samples; at any others
   std::vector<double> w, w_sum;     ///< EBC's

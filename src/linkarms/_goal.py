@@ -103,11 +103,7 @@ def check_goal(n_clusters: Any, distance_threshold: Any = None, tolerance: Any =
                 "n_clusters is missing; give the number of clusters, or a distance_threshold instead"
             )
         k = check_n_clusters(n_clusters, n_arms)
-        if _check_tolerance(tolerance) > 0.0:
-            raise InvalidInput(
-                f"tolerance={tolerance:g} needs a distance_threshold; leave it out, or give one"
-            )
-        return Goal(k)
+        return Goal(k, None, _check_tolerance(tolerance))
     if n_clusters is not None:
         raise InvalidInput(
             f"n_clusters={n_clusters!r} and distance_threshold={distance_threshold!r} are both given; give one of them"

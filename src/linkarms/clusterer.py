@@ -71,9 +71,10 @@ class BanditClusterer:
         ``AgglomerativeClustering(distance_threshold=r, linkage="single")``. Arms exactly so far apart are not joined, and a run on
         them does not stop without a tolerance.
     tolerance : float, default 0
-        Differences of distances below this do not matter: a partition by a threshold r is right if no two arms of two clusters are at
-        most r minus the tolerance apart, and no cluster can be split into parts at least r plus the tolerance apart. With it, every run
-        ends, also where a distance is r. It needs a distance threshold.
+        Differences of distances below this do not matter. A partition into K clusters is right if no cluster can be split so that all
+        pairs cut are longer, by the tolerance or more, than some pair of arms of two clusters; one by a threshold r, if no two arms of two
+        clusters are at most r minus the tolerance apart, and no cluster can be split into parts at least r plus the tolerance apart.
+        With it, every run ends, also where distances are equal.
 
     Examples
     --------

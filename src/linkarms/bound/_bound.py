@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkarms._goal import check_goal
 from linkarms._progress import Progress
 from linkarms._validate import check_delta, check_integer, check_number, check_parameters
 from linkarms.bound._level import Maximum, maximise

@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkarms._goal import check_goal
 from linkarms._validate import check_delta, check_integer, check_parameters
 from linkarms.bound import lower_bound
 from linkarms.errors import InvalidInput
