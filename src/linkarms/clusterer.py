@@ -292,7 +292,7 @@ class BanditClusterer:
             return self._index[arm]
         except (KeyError, TypeError):
             shown = ", ".join(repr(a) for a in self.arms[:8]) + (", ..." if len(self.arms) > 8 else "")
-            raise UnknownArm(f"there is not an arm {arm!r}; the arms are {shown}") from None
+            raise UnknownArm(f"there is no arm {arm!r}; the arms are {shown}") from None
 
     def fit(
         self, source: Source, callback: Callable[[BanditClusterer], None] | None = None
