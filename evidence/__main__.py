@@ -15,6 +15,7 @@ PROOFS = (
     "audits",
     "supermartingales",
     "model_checks",
+    "real_tables",
     "aligned_infima",
     "aligned_processes",
     "campaign_crashes",
