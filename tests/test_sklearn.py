@@ -26,7 +26,7 @@ EXPECTED_FAILURES: dict[str, str] = {}
 
 
 @parametrize_with_checks(
-    [BanditClustering(), BanditClustering(n_clusters=3, family="gaussian:4", sampling="round-robin")],
+    [BanditClustering(), BanditClustering(n_clusters=3, delta=0.1, sampling="round-robin")],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 @pytest.mark.filterwarnings("ignore:Skipping check:sklearn.exceptions.SkipTestWarning")
@@ -62,6 +62,15 @@ def test_same_answer_as_cluster(readings):
     data = {name: X[sensor == name] for name in LEVELS}
     direct = la.cluster(data, 3, family="gaussian", delta=0.01, seed=seed, replace=False)
     assert model.result_.to_dict() == direct.to_dict()
+
+
+def test_a_distance_threshold_in_place_of_the_number_of_clusters(readings):
+    X, sensor = readings
+    model = BanditClustering(n_clusters=None, distance_threshold=2.0, random_state=0).fit(X, groups=sensor)
+    assert model.stopped_
+    assert model.arm_labels_.tolist() == PARTITION
+    with pytest.raises(InvalidInput):
+        BanditClustering(n_clusters=2, distance_threshold=2.0).fit(X, groups=sensor)
 
 
 def test_random_state(readings):

@@ -26,7 +26,7 @@ PHRASES = {
     r"\b(so that|and) (it|they|he) cannot be dumped\b": "cannot be serialised",
     r"\b(can|could|to|would|will|cannot) do without\b|\bdo(es)? with fewer\b": "needs fewer, can be omitted",
     r"\bare no problem\b": "it handles",
-    r"\b(house|doors?|_?ROOMS)\b|\b(inside a|the|each|one) rooms?\b(?! (for|between|to|that|is left))": "package, module, entry point",
+    r"\b(house|doors?|_?ROOMS)\b|\b(inside a|each) rooms?\b(?! (for|between|to|that|is left))": "package, module, entry point",
     r"\bwhoever\b": "callers that",
     r"\bthe other way round\b": "the reverse",
     r"\buntil it is that itself\b|\bkeeps? account\b": "name the thing",

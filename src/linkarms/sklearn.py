@@ -35,8 +35,12 @@ class BanditClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     Parameters
     ----------
-    n_clusters : int, default 2
-        The number of clusters.
+    n_clusters : int or None, default 2
+        The number of clusters; None with ``distance_threshold``.
+    distance_threshold : float, optional
+        In place of ``n_clusters``: arms that are closer than this, directly or by way of others, share a cluster.
+    tolerance : float, optional
+        Differences of distances below this do not matter; see `linkarms.cluster`.
     family : str, Family or a sequence with one per arm, optional
         The distributions of the samples; see `linkarms.families`. By default ``"gaussian-unknown"``: real numbers of unknown variance.
     delta : float, default 0.05
@@ -102,8 +106,10 @@ class BanditClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = 2,
         *,
+        distance_threshold: float | None = None,
+        tolerance: float | None = None,
         family: FamilyLike | None = None,
         delta: float = 0.05,
         sampling: str | SamplingRule = "ebc-h",
@@ -113,6 +119,8 @@ class BanditClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
+        self.distance_threshold = distance_threshold
+        self.tolerance = tolerance
         self.family = family
         self.delta = delta
         self.sampling = sampling
@@ -172,6 +180,8 @@ class BanditClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
             seed=seed,
             max_samples=self.max_samples,
             replace=bool(self.replace),
+            distance_threshold=self.distance_threshold,
+            tolerance=self.tolerance,
         )
 
 
