@@ -129,7 +129,8 @@ nb::object moments_of(const Engine& engine) {
 }
 
 Outcome run(BoundEngine& self, const std::variant<Array3, std::vector<Array2>>& samples, const IntsOut& used,
-            const Array1& levels, const IntsOut& stopped_at, const IntTableOut& stopped_labels, std::int64_t max_samples) {
+            const Array1& levels, const IntsOut& stopped_at, const IntTableOut& stopped_labels, std::int64_t max_samples,
+            const std::optional<IntTableOut>& stopped_counts) {
   Trial trial;
   const auto d = static_cast<std::size_t>(self.get().model().n_features());
   const auto add = [&](const double* data, std::size_t n, std::size_t width) {
@@ -146,6 +147,7 @@ Outcome run(BoundEngine& self, const std::variant<Array3, std::vector<Array2>>& 
   trial.levels = view(levels);
   trial.stopped_at = {stopped_at.data(), stopped_at.shape(0)};
   trial.stopped_labels = {stopped_labels.data(), stopped_labels.size()};
+  if (stopped_counts) trial.stopped_counts = {stopped_counts->data(), stopped_counts->size()};
   return self.use([&](Engine& engine) { return engine.run(trial, max_samples); });
 }
 
@@ -290,6 +292,17 @@ void bind_run(nb::module_& m) {
           "witness", [](BoundEngine& self) { return four(self.use([](Engine& engine) { return engine.witness(); })); },
           "Return the least certain pair of pairs, or None.")
       .def(
+          "cuts",
+          [](BoundEngine& self, double level) {
+            const auto found = self.use([=](Engine& engine) { return engine.cuts(level); });
+            nb::list out;
+            for (const CertifiedCut& cut : found) {
+              out.append(std::tuple(cut.n_clusters, to_numpy<std::int64_t, Index>(cut.labels, {cut.labels.size()})));
+            }
+            return out;
+          },
+          "level"_a, "Return the cuts that are certain at log(1/delta) = level: pairs of K and labels.")
+      .def(
           "evidence_against",
           [](BoundEngine& self, const Four& pairs, double level) {
             const Witness w = witness_of(self.get(), pairs);
@@ -304,7 +317,7 @@ void bind_run(nb::module_& m) {
           },
           "pairs"_a, "level"_a, "Return whether the evidence against one pair of pairs is below `level`.")
       .def("run", &run, "samples"_a, "used"_a.noconvert(), "levels"_a, "stopped_at"_a.noconvert(), "stopped_labels"_a.noconvert(),
-           "max_samples"_a,
+           "max_samples"_a, "stopped_counts"_a.noconvert() = nb::none(),
            "Go on with a trial until every level is reached, the budget is used up, or an arm has no more "
            "samples.")
       .def(
@@ -329,6 +342,12 @@ void bind_run(nb::module_& m) {
             self.use([&](Engine& engine) { engine.set_pending({pulls.data(), pulls.shape(0)}); });
           },
           "pulls"_a, "Set the pulls under way.")
+      .def(
+          "set_sample_costs",
+          [](BoundEngine& self, std::vector<double> costs) {
+            self.use([&](Engine& engine) { engine.set_sample_costs(std::move(costs)); });
+          },
+          "costs"_a, "Set what a sample of each arm costs, before the first sample; only ratios matter.")
       .def(
           "add_pending",
           [](BoundEngine& self, Index arm, std::int64_t pulls) {

@@ -1,8 +1,11 @@
 // The formulas of one number, small matrices and samples, for tests.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
+#include <stdexcept>
 #include <tuple>
 
 #include "bindings/arrays.hpp"
@@ -34,12 +37,13 @@ void bind_functions(nb::module_& m) {
   m.def("trigamma", &trigamma, "x"_a);
   m.def(
       "project_simplex",
-      [](const Array1& x) {
+      [](const Array1& x, const std::optional<Array1>& costs) {
         std::vector<double> w(view(x).begin(), view(x).end());
-        project_simplex(w);
+        if (costs && costs->shape(0) != w.size()) throw std::invalid_argument("costs must be one number per entry");
+        costs ? project_simplex(w, view(*costs)) : project_simplex(w);
         return to_numpy(View(w));
       },
-      "x"_a);
+      "x"_a, "costs"_a = nb::none());
   m.def(
       "symmetric_eigen",
       [](const Array2& a) {

@@ -1,6 +1,7 @@
 #include "math/simplex.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 
 namespace linkarms {
@@ -35,6 +36,34 @@ void project_simplex(MutView x) {
     }
   }
   for (double& v : x) v = std::max(v - tau, 0.0);
+}
+
+// The projection is max(w - tau k, 0) with sum k w = 1. Michelot's algorithm as above, with tau = (sum k w - 1) / sum k^2 over
+// the candidates; entries that are not above tau k are dropped. A shift by a multiple of k changes nothing: with the largest w/k
+// at zero, tau is negative, and that entry always stays.
+void project_simplex(MutView w, View costs) {
+  constexpr double out = -std::numeric_limits<double>::infinity();
+  assert(w.size() == costs.size());
+  double largest = out;
+  for (std::size_t m = 0; m < w.size(); ++m) largest = std::max(largest, w[m] / costs[m]);
+  for (std::size_t m = 0; m < w.size(); ++m) w[m] = w[m] / costs[m] == largest ? 0.0 : w[m] - largest * costs[m];
+  double tau = out;
+  for (bool dropped = true; dropped;) {
+    double total = 0.0, squares = 0.0;
+    for (std::size_t m = 0; m < w.size(); ++m) {
+      if (w[m] == out) continue;
+      total += costs[m] * w[m];
+      squares += costs[m] * costs[m];
+    }
+    tau = (total - 1.0) / squares;
+    dropped = false;
+    for (std::size_t m = 0; m < w.size(); ++m) {
+      if (w[m] == out || w[m] > tau * costs[m]) continue;
+      w[m] = out;
+      dropped = true;
+    }
+  }
+  for (std::size_t m = 0; m < w.size(); ++m) w[m] = std::max(w[m] - tau * costs[m], 0.0);
 }
 
 }  // namespace linkarms

@@ -16,10 +16,16 @@ std::vector<std::int64_t> Engine::pulls() const {
   return n;
 }
 
-/// The arm with the largest KL; where every KL is zero (the estimates are on the edge to another partition)
+/// The arm with the largest KL, or KL per cost; where every KL is zero (the estimates are on the edge to another partition)
 /// the least sampled arm of the witness. Ties break by index.
 Index Engine::most_moved(const Nearest& found) const {
-  const auto kl = found.kl();
+  std::vector<double> priced;
+  View kl = found.kl();
+  if (!sample_costs_.empty()) {
+    priced.assign(kl.begin(), kl.end());
+    for (Index m = 0; m < n_arms(); ++m) priced[m] /= sample_costs_[m];
+    kl = priced;
+  }
   const auto largest = std::ranges::max_element(kl);
   const Witness& w = found.witness();
   if (*largest > 0.0 || !w.exists()) return static_cast<Index>(largest - kl.begin());
@@ -90,9 +96,13 @@ Index Engine::choose() {
   if (std::holds_alternative<Ebc>(sampling_)) {
     const auto t = static_cast<double>(std::max<std::int64_t>(s_.samples.total(), 1));
     Index best = 0;
-    double lowest = inf;
+    double lowest = inf, spent = static_cast<double>(total);
+    if (!sample_costs_.empty()) {
+      spent = 0.0;
+      for (Index m = 0; m < n; ++m) spent += sample_costs_[m] * static_cast<double>(s_.samples.count(m) + s_.pending[m]);
+    }
     for (Index m = 0; m < n; ++m) {
-      const double x = static_cast<double>(s_.samples.count(m) + s_.pending[m]) / static_cast<double>(total) - s_.w_sum[m] / t;
+      const double x = static_cast<double>(s_.samples.count(m) + s_.pending[m]) / spent - s_.w_sum[m] / t;
       if (x < lowest) {
         lowest = x;
         best = m;
@@ -129,6 +139,18 @@ Witness Engine::witness() {
   return s_.anytime->blocker();
 }
 
+std::vector<CertifiedCut> Engine::cuts(double level) const {
+  const auto* rule = std::get_if<AnytimeStop>(&stopping_);
+  if (!rule) throw std::logic_error("only the anytime rule certifies cuts");
+  if (task_.distance || task_.tolerance > 0.0) throw std::logic_error("cuts are of runs with a fixed number of clusters");
+  if (!ready() || n_arms() < 3) return {};
+  AnytimeStop asked(*rule);
+  asked.question.promise = Promise::every_cut;
+  const auto evidence = s_.anytime->clone();
+  const double base = AnytimeBase(asked, *evidence, n_arms(), task_)(n_arms());
+  return certified_cuts(now(), *evidence, base + level);
+}
+
 double Engine::evidence_against(const Witness& w, double level) {
   if (!s_.anytime || !ready())
     throw std::logic_error("only the anytime rule has evidence against pairs, once every arm has a sample");
@@ -145,7 +167,8 @@ Outcome Engine::run(const Trial& trial, std::int64_t max_samples) {
   const auto d = static_cast<std::size_t>(model_->n_features()), n = static_cast<std::size_t>(n_arms());
   const std::size_t n_levels = trial.levels.size();
   if (trial.samples.size() != n || trial.used.size() != n || trial.stopped_at.size() != n_levels ||
-      trial.stopped_labels.size() != n_levels * n) {
+      trial.stopped_labels.size() != n_levels * n ||
+      (!trial.stopped_counts.empty() && trial.stopped_counts.size() != n_levels * n)) {
     throw std::invalid_argument("the arrays of a trial do not fit its arms and levels");
   }
   for (std::size_t m = 0; m < n; ++m) {
@@ -162,6 +185,9 @@ Outcome Engine::run(const Trial& trial, std::int64_t max_samples) {
     while (next != waiting.end() && check(trial.levels[*next])) {
       trial.stopped_at[*next] = s_.samples.total();
       std::ranges::copy(s_.labels, trial.stopped_labels.begin() + static_cast<std::ptrdiff_t>(*next * n));
+      for (std::size_t m = 0; m < n && !trial.stopped_counts.empty(); ++m) {
+        trial.stopped_counts[*next * n + m] = s_.samples.count(static_cast<Index>(m));
+      }
       ++next;
     }
     if (next == waiting.end()) return {Ending::stopped};

@@ -60,6 +60,25 @@ Engine::Engine(std::shared_ptr<const Model> model, const Task& task, SamplingRul
   s_.w = std::move(weights);
 }
 
+void Engine::set_sample_costs(std::vector<double> costs) {
+  if (costs.size() != count_of(*model_) || !std::ranges::all_of(costs, [](double k) { return k > 0.0 && std::isfinite(k); })) {
+    throw std::invalid_argument("costs must be one number above zero per arm");
+  }
+  if (s_.samples.total() > 0) throw std::invalid_argument("costs cannot change once there are samples");
+  // the steps of EBC should not depend on the unit
+  const double largest = std::ranges::max(costs);
+  double mean = 0.0;
+  for (double& k : costs) mean += (k /= largest) / static_cast<double>(costs.size());
+  for (double& k : costs) k /= mean;
+  if (std::ranges::min(costs) == 0.0) throw std::invalid_argument("costs differ by more than double precision holds");
+  sample_costs_ = std::move(costs);
+  double spent = 0.0;
+  for (Index m = 0; m < n_arms(); ++m) spent += sample_costs_[m] * s_.w[m];
+  if (spent > 0.0) {
+    for (double& w : s_.w) w /= spent;
+  }
+}
+
 void Engine::check_arm(Index m) const {
   if (m < 0 || m >= n_arms()) {
     throw std::invalid_argument("arm " + std::to_string(m) + " is out of range; there are " + std::to_string(n_arms()) + " arms");
@@ -119,7 +138,11 @@ void Engine::step_ebc(double step) {
       const double eta = step / std::sqrt(static_cast<double>(s_.samples.total()));
       for (const Index m : s_.free.witness().arms()) s_.w[m] += eta * s_.free.kl()[m];
     }
-    project_simplex(s_.w);
+    if (sample_costs_.empty()) {
+      project_simplex(s_.w);
+    } else {
+      project_simplex(s_.w, sample_costs_);
+    }
   }
   for (Index m = 0; m < n_arms(); ++m) s_.w_sum[m] += s_.w[m];
 }

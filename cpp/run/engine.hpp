@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "run/cuts.hpp"
 #include "run/rules.hpp"
 #include "run/state.hpp"
 
@@ -31,6 +32,7 @@ struct Trial {
   View levels;                                   ///< log(1/delta) for each delta: one trajectory serves all
   std::span<std::int64_t> stopped_at;            ///< -1, or the number of samples at which the rule stopped
   std::span<std::int64_t> stopped_labels;        ///< (levels, M): the partition named then
+  std::span<std::int64_t> stopped_counts;        ///< (levels, M), or empty: the samples of each arm then
 };
 
 class Engine {
@@ -42,6 +44,9 @@ class Engine {
 
   /// Take in the sufficient statistic of one sample. If a user's function throws, nothing has changed.
   void observe(Index arm, View statistic);
+  /// What a sample of each arm costs: one number per arm, finite and above zero; only their ratios matter. To be called before
+  /// the first sample. EBC-H then divides by them, and EBC's weights times costs add up to one (section 9 of math.md).
+  void set_sample_costs(std::vector<double> costs);
   /// The next arm, pending pulls counted as pulls; for rules of the core.
   [[nodiscard]] Index choose();
   /// Whether the rule stops at `level`, which is log(1/delta) or what the rule makes of it; for rules of the
@@ -54,6 +59,9 @@ class Engine {
   [[nodiscard]] double threshold_base() const { return s_.base; }
   /// The least certain pair of pairs. Under the anytime rule that takes the whole statistic.
   [[nodiscard]] Witness witness();
+  /// The cuts into any number of clusters that are certain at log(1/delta) = `level`, all of them together (section 7.2);
+  /// under the anytime rule. None before every arm has a sample.
+  [[nodiscard]] std::vector<CertifiedCut> cuts(double level) const;
   /// Go on with a trial until every level is reached, the budget is used up, or an arm has no more samples.
   Outcome run(const Trial& trial, std::int64_t max_samples);
 
@@ -115,6 +123,7 @@ class Engine {
   Task task_;
   SamplingRule sampling_;
   StoppingRule stopping_;
+  std::vector<double> sample_costs_;  ///< with mean one; empty where all are equal
 
   RunState s_;
 };

@@ -7,11 +7,13 @@ from collections.abc import Hashable
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms._cuts import later_cuts
+from linkarms._ties import nearest_tie, tie_in_words
 from linkarms.checks import ModelFit, Told
 from linkarms.engine import Engine
 from linkarms.families._unknown import moments_to_rows
 from linkarms.regions import Intervals
-from linkarms.result import Result, Witness, would_stop_at
+from linkarms.result import Result, Tie, Witness, would_stop_at
 
 __all__ = ["make_result"]
 
@@ -61,6 +63,7 @@ def make_result(
     if indices is not None:
         u, v, a, b = (arms[i] if i >= 0 else None for i in indices)
         witness = Witness((u, v) if indices[0] >= 0 else None, (a, b) if indices[2] >= 0 else None)
+    tie = None if stopped else nearest_tie(engine, arms)
     return Result(
         labels=labels.astype(np.int64),
         arms=arms,
@@ -72,7 +75,7 @@ def make_result(
         evidence=engine.evidence(),
         threshold=engine.threshold(),
         witness=witness,
-        reason=_reason(engine, arms, delta, stopped, ending),
+        reason=_reason(engine, arms, delta, stopped, ending, tie),
         ambiguous=engine.ambiguous,
         error_bound=engine.error_bound(),
         fit=ModelFit(engine.families, arms, told),
@@ -80,6 +83,9 @@ def make_result(
         features=features,
         distance_threshold=engine.goal.distance_threshold,
         tolerance=engine.goal.tolerance,
+        costs=engine.costs,
+        tie=tie,
+        later_cuts=later_cuts(engine, delta),
     )
 
 
@@ -93,7 +99,12 @@ def _regions(engine: Engine, delta: float) -> Intervals | None:
 
 
 def _reason(
-    engine: Engine, arms: tuple[Hashable, ...], delta: float, stopped: bool, ending: str | None
+    engine: Engine,
+    arms: tuple[Hashable, ...],
+    delta: float,
+    stopped: bool,
+    ending: str | None,
+    tie: Tie | None,
 ) -> str:
     """Whether the promise holds, and why or why not."""
     if engine.trivial:
@@ -112,4 +123,6 @@ def _reason(
     if ending is not None and bound is not None:
         start += f"; {would_stop_at(bound, ended=True)}"
     why = engine.stopping.diagnose(engine.view())
+    if why is None and tie is not None:
+        why = tie_in_words(engine, tie, ended=ending is not None)
     return start if why is None else f"{start}; {why}"

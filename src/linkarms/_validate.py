@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from linkarms.errors import InvalidInput
 
 __all__ = [
     "LARGEST",
     "VARIANCES",
+    "CostsLike",
+    "check_costs",
     "check_delta",
     "check_integer",
     "check_n_clusters",
@@ -28,6 +31,10 @@ __all__ = [
 LARGEST = 1e50
 #: The smallest and the largest variance, so that this is so.
 VARIANCES = (1e-100, 1e104)
+
+
+#: What a sample of each arm costs: one number per arm, or by name.
+CostsLike: TypeAlias = ArrayLike | Mapping[Any, float]
 
 
 def check_integer(name: str, value: Any, low: int, high: int | None = None) -> int:
@@ -73,6 +80,37 @@ def check_delta(value: Any, name: str = "delta") -> float:
 def check_n_clusters(value: Any, n_arms: int) -> int:
     """Check the number of clusters: 1..M."""
     return check_integer("n_clusters", value, 1, n_arms)
+
+
+def check_costs(costs: Any, arms: Sequence[Hashable]) -> NDArray[np.float64] | None:
+    """Return what a sample of each arm costs, shape (M,), from one number per arm or a dict by name; None for None."""
+    if costs is None:
+        return None
+    if isinstance(costs, Mapping):
+        strange = [name for name in costs if name not in arms]
+        missing = [name for name in arms if name not in costs]
+        if strange or missing:
+            what = f"{strange[0]!r} is not an arm" if strange else f"arm {missing[0]!r} has no cost"
+            raise InvalidInput(f"costs: {what}; give one number above 0 per arm, by its name")
+        costs = [costs[name] for name in arms]
+    try:
+        array = np.array(costs, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"costs are not numbers ({error}); give one above 0 per arm") from error
+    if array.shape != (len(arms),):
+        raise InvalidInput(
+            f"costs have shape {array.shape}; give one number for each of the {len(arms)} arms"
+        )
+    bad = np.flatnonzero(~(np.isfinite(array) & (array > 0.0)))
+    if len(bad):
+        raise InvalidInput(
+            f"costs: arm {arms[bad[0]]!r} costs {array[bad[0]]:g}; give finite numbers above 0"
+        )
+    if array.max() / array.min() > 1e12:
+        raise InvalidInput(
+            f"costs range from {array.min():g} to {array.max():g}; they may differ by a factor of 1e12 at most"
+        )
+    return array
 
 
 def check_parameters(parameters: Any) -> NDArray[np.float64]:

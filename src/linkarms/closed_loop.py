@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from linkarms._progress import Progress
-from linkarms._validate import check_seed
+from linkarms._validate import CostsLike, check_seed
 from linkarms.arms import RecordedArms, make_source
 from linkarms.arms._base import SeedLike
 from linkarms.clusterer import BanditClusterer
@@ -21,7 +21,10 @@ from linkarms.result import Result
 from linkarms.sampling import SamplingRule
 from linkarms.stopping import StoppingRule
 
-__all__ = ["cluster"]
+__all__ = ["DEFAULT_BUDGET", "cluster"]
+
+#: Samples after which `cluster` and the command line give up, unless told otherwise.
+DEFAULT_BUDGET = 1_000_000
 
 
 def cluster(
@@ -33,7 +36,8 @@ def cluster(
     sampling: str | SamplingRule = "ebc-h",
     stopping: StoppingRule | str | None = "anytime",
     seed: SeedLike = 0,
-    max_samples: int | None = None,
+    max_samples: int | None = DEFAULT_BUDGET,
+    costs: CostsLike | None = None,
     replace: bool = True,
     arm: str | None = None,
     value: str | Sequence[str] | None = None,
@@ -60,7 +64,9 @@ def cluster(
     family : str, Family or a sequence with one per arm, optional
         The distributions of the samples; a Problem has its own. By default ``"gaussian-unknown"``: real numbers of unknown
         variance. Samples that are whole numbers get a `linkarms.errors.FamilySuggestion`.
-    sampling, stopping, seed, max_samples
+    max_samples : int or None, default 1,000,000
+        Give up, without a promise, after so many samples: parameters that are tied, or nearly so, would go on for ever. None for no limit.
+    sampling, stopping, seed, costs
         As in `BanditClusterer`; the seed also draws the recorded or simulated samples. None is a seed that nobody has chosen.
     replace : bool, default True
         Draw recorded samples with replacement. Without, a run ends, with no promise, when it needs more of an arm than there are.
@@ -112,6 +118,7 @@ def cluster(
         if n_clusters is None and distance_threshold is None:
             n_clusters, distance_threshold = arms.goal.n_clusters, arms.goal.distance_threshold
         tolerance = arms.tolerance if tolerance is None else tolerance
+        costs = arms.costs if costs is None else costs
     if family is None and clip is not None:
         low, high = clip
         family = (
@@ -136,6 +143,7 @@ def cluster(
         max_samples=max_samples,
         distance_threshold=distance_threshold,
         tolerance=0.0 if tolerance is None else tolerance,
+        costs=costs,
     )
     clusterer.features = source.features
     if isinstance(source, RecordedArms) and source.replace and clusterer.families.unknown_variance:

@@ -16,7 +16,7 @@ from linkarms._goal import check_goal
 from linkarms._recorded_loop import Recorded, Source, check_records, looks_of, pull_until_done, run_recorded
 from linkarms._samples import check_samples, sufficient_statistics
 from linkarms._schema import Damage
-from linkarms._validate import check_delta, check_integer, check_seed
+from linkarms._validate import CostsLike, check_costs, check_delta, check_integer, check_seed
 from linkarms.checks import SampleLog, Told
 from linkarms.engine import Engine
 from linkarms.errors import FamilySuggestion, InvalidInput, UnknownArm
@@ -75,6 +75,9 @@ class BanditClusterer:
         pairs cut are longer, by the tolerance or more, than some pair of arms of two clusters; one by a threshold r, if no two arms of two
         clusters are at most r minus the tolerance apart, and no cluster can be split into parts at least r plus the tolerance apart.
         With it, every run ends, also where distances are equal.
+    costs : sequence of float or dict, optional
+        What a sample of each arm costs, in the order of the arms or by name. Expensive arms are then sampled less; `Result.cost` is
+        what the run has cost. For EBC-H and EBC.
 
     Examples
     --------
@@ -104,6 +107,7 @@ class BanditClusterer:
         *,
         distance_threshold: float | None = None,
         tolerance: float = 0.0,
+        costs: CostsLike | None = None,
     ) -> None:
         if arms is None:
             raise InvalidInput("arms are missing; give their number, or their names")
@@ -113,6 +117,7 @@ class BanditClusterer:
         self.n_features = check_integer("n_features", n_features, 1)
         self.delta = check_delta(delta)
         self.max_samples = None if max_samples is None else check_integer("max_samples", max_samples, 1)
+        self.costs = check_costs(costs, self.arms)
         given = DEFAULT if family is None else family
         self.families: ArmFamilies = resolve(given, len(self.arms), self.n_features)
         rule = resolve_sampling(sampling).fresh()
@@ -123,6 +128,7 @@ class BanditClusterer:
             resolve_stopping(stopping, rule),
             self.delta,
             np.random.default_rng(check_seed(seed)),
+            self.costs,
         )
         self._index = {name: m for m, name in enumerate(self.arms)}
         self._stopped = self._engine.trivial
@@ -365,6 +371,7 @@ class BanditClusterer:
                 "stopping": self._engine.stopping.to_dict(),
                 "late": self.late,
             }
+            | ({} if self.costs is None else {"costs": self.costs.tolist()})
             | self.snapshot()
         )
 
@@ -420,6 +427,7 @@ class BanditClusterer:
                 max_samples=data["max_samples"],
                 distance_threshold=data.get("distance_threshold"),
                 tolerance=data.get("tolerance", 0.0),
+                costs=data.get("costs"),
             )
             self.restore(data)
             self.late = [(name, list(value)) for name, value in data["late"]]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from linkarms import _core
 from linkarms._validate import check_n_clusters, check_parameters
 
-__all__ = ["minimum_spanning_tree", "single_linkage"]
+__all__ = ["linkage_matrix", "minimum_spanning_tree", "single_linkage"]
 
 
 def minimum_spanning_tree(parameters: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -43,6 +43,32 @@ def minimum_spanning_tree(parameters: ArrayLike) -> tuple[NDArray[np.int64], NDA
     distances = np.linalg.norm(theta[:, None, :] - theta[None, :, :], axis=2)
     _, parent, length = _core.minimum_spanning_tree(distances)
     return parent, length
+
+
+def linkage_matrix(parameters: ArrayLike) -> NDArray[np.float64]:
+    """Return single linkage of points in SciPy's format, by Euclidean distance.
+
+    Parameters
+    ----------
+    parameters : array of shape (M, d) or (M,)
+        The points.
+
+    Returns
+    -------
+    ndarray, shape (M - 1, 4)
+        One row per merge: the two parts (points 0..M-1, then merges in order), the distance at which they merge, and how many points
+        the new part has. `scipy.cluster.hierarchy` takes it: ``fcluster``, ``dendrogram``, ``cophenet``.
+
+    Examples
+    --------
+    >>> from linkarms.linkage import linkage_matrix
+    >>> linkage_matrix([0.0, 5.0, 0.5]).tolist()
+    [[0.0, 2.0, 0.5, 2.0], [1.0, 3.0, 4.5, 3.0]]
+    """
+    from scipy.cluster.hierarchy import linkage
+
+    theta = check_parameters(parameters)
+    return np.asarray(linkage(theta, method="single")) if len(theta) > 1 else np.empty((0, 4))
 
 
 def single_linkage(parameters: ArrayLike, n_clusters: int) -> tuple[NDArray[np.int64], bool]:

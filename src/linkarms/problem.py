@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms._goal import Goal, check_goal
-from linkarms._validate import check_integer, check_parameters
+from linkarms._validate import CostsLike, check_costs, check_integer, check_parameters
 from linkarms.errors import InvalidInput, TooLarge
 from linkarms.families import Exponential, FamilyLike, resolve
 
@@ -63,6 +63,8 @@ class Problem:
         Clusters are the components of "closer than this", in place of a number of them.
     tolerance : float, default 0
         Differences of distances below this do not matter; see `linkarms.cluster`.
+    costs : sequence of float or dict, optional
+        What a sample of each arm costs, in the order of the arms or by name; 1 by default.
 
     Attributes
     ----------
@@ -88,6 +90,7 @@ class Problem:
         *,
         distance_threshold: float | None = None,
         tolerance: float = 0.0,
+        costs: CostsLike | None = None,
     ) -> None:
         self.parameters = check_parameters(parameters)
         self.n_arms, self.n_features = self.parameters.shape
@@ -99,6 +102,7 @@ class Problem:
         self.arms = arm_names(self.n_arms if arms is None else arms)
         if len(self.arms) != self.n_arms:
             raise InvalidInput(f"there are {len(self.arms)} names for {self.n_arms} arms; give one for each")
+        self.costs = check_costs(costs, self.arms)
         self.labels, self.ambiguous = self.goal.partition(self.parameters)
         self.n_clusters = int(self.labels.max()) + 1
         if self.ambiguous and self.tolerance == 0.0:

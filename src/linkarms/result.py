@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms.errors import InvalidInput
+
 if TYPE_CHECKING:
     from linkarms.checks import Finding, ModelFit
     from linkarms.regions import Intervals
 
-__all__ = ["Result", "Witness", "would_stop_at"]
+__all__ = ["Cut", "Known", "Result", "Tie", "Witness", "would_stop_at"]
 
 
 def would_stop_at(error_bound: float, ended: bool = False) -> str:
@@ -63,6 +65,87 @@ class Witness:
         return " against ".join(words)
 
 
+def _read_witness(data: dict[str, Any]) -> Witness:
+    return Witness(*(None if pair is None else (pair[0], pair[1]) for pair in (data["intra"], data["inter"])))
+
+
+@dataclass(frozen=True)
+class Tie:
+    """The gap that a run hangs on: at 0 the arms of `witness` are tied, and no number of samples is enough.
+
+    Attributes
+    ----------
+    witness : Witness
+        The pair of pairs whose distances are compared.
+    gap : float
+        By how much the pair from two clusters is farther apart than the pair inside one, by the estimates.
+    low, high : float
+        Two standard errors to either side, not below 0.
+    samples : float
+        About how many samples the run takes in all if the gap is what it is estimated to be; infinite where it is 0.
+    """
+
+    witness: Witness
+    gap: float
+    low: float
+    high: float
+    samples: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain data for JSON; None for what is infinite."""
+        ends = {name: getattr(self, name) for name in ("gap", "low", "high", "samples")}
+        return {name: x if math.isfinite(x) else None for name, x in ends.items()}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Tie:
+        """Read what `Result.to_dict` says of a tie."""
+        ends = [data[name] for name in ("gap", "low", "high", "samples")]
+        return cls(_read_witness(data), *(math.inf if x is None else float(x) for x in ends))
+
+    def __str__(self) -> str:
+        (u, v), (a, b) = self.witness.intra or ("", ""), self.witness.inter or ("", "")
+        what = f"{a} and {b} are {self.gap:.3g} ({self.low:.2g} to {self.high:.2g}) farther apart than {u} and {v}"
+        if not math.isfinite(self.samples):
+            return f"{what}, and a gap of 0 takes more samples than there are"
+        return f"{what}, and such a gap takes about {float(f'{self.samples:.2g}'):,.0f} samples"
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The single-linkage clusters at one number of clusters.
+
+    Attributes
+    ----------
+    n_clusters : int
+        K.
+    labels : ndarray of int, shape (M,)
+        Cluster of each arm, 0..K-1 in order of first appearance.
+    """
+
+    n_clusters: int
+    labels: NDArray[np.int64]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {"n_clusters": self.n_clusters, "labels": self.labels.tolist()}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Cut:
+        """Read what `to_dict` returned."""
+        return cls(int(data["n_clusters"]), np.array(data["labels"], dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Known:
+    """Cuts that have been found; called like those that have not."""
+
+    value: tuple[Cut, ...]
+
+    def __call__(self) -> tuple[Cut, ...]:
+        """Return them."""
+        return self.value
+
+
 @dataclass(frozen=True)
 class Result:
     """The clusters, and what is known about them.
@@ -106,6 +189,10 @@ class Result:
         The distance from which on arms are not joined, where that was given in place of a number of clusters.
     tolerance : float
         Differences of distances below this do not matter.
+    costs : ndarray, shape (M,), or None
+        What a sample of each arm costs; None where no costs were given.
+    tie : Tie or None
+        The gap that a run without a stop hangs on, with an interval, and the samples that it would take.
 
     Examples
     --------
@@ -135,6 +222,54 @@ class Result:
     features: tuple[str, ...] | None = None
     distance_threshold: float | None = None
     tolerance: float = 0.0
+    costs: NDArray[np.float64] | None = None
+    tie: Tie | None = None
+    later_cuts: Callable[[], tuple[Cut, ...]] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def has_cuts(self) -> bool:
+        """Whether `cuts` can be had: a result that was stored with more than 200 arms is without them."""
+        return self.later_cuts is not None
+
+    @property
+    def has_quick_cuts(self) -> bool:
+        """Whether `cuts` can be had within some ten milliseconds."""
+        return self.has_cuts and len(self.arms) <= 200
+
+    @property
+    def cuts(self) -> tuple[Cut, ...]:
+        """Every cut into 2 to M - 1 clusters that is certain now, the fewest clusters first; computed when first asked for.
+
+        With probability at least ``1 - delta``, every cut that is ever listed here is the true one, for all numbers of clusters and
+        at all times together. So K may be chosen after seeing the data. This has a delta of its own: relying on `labels` of a run
+        with a fixed K *and* on `cuts` means ``2 delta``.
+        """
+        if self.later_cuts is None:
+            raise InvalidInput(
+                f"this result of {len(self.arms)} arms was stored without its certified cuts; use that of a run in memory"
+            )
+        return self.later_cuts()
+
+    @property
+    def linkage_matrix(self) -> NDArray[np.float64]:
+        """Single linkage of the estimates in the format of `scipy.cluster.hierarchy`, shape (M - 1, 4).
+
+        Once every arm has a sample; before that `InvalidInput`.
+        """
+        from linkarms.linkage import linkage_matrix
+
+        masked = np.ma.getmaskarray(self.parameters).any(axis=1)
+        if masked.any():
+            arm = self.arms[int(np.flatnonzero(masked)[0])]
+            raise InvalidInput(
+                f"arm {arm!r} has no sample, so there is no linkage of all arms yet; sample it first"
+            )
+        return linkage_matrix(np.ma.getdata(self.parameters))
+
+    @property
+    def cost(self) -> float:
+        """What the samples cost in all: their number where no costs were given."""
+        return float(self.samples if self.costs is None else self.pulls @ self.costs)
 
     @property
     def clusters(self) -> list[list[Hashable]]:
@@ -166,20 +301,27 @@ class Result:
         """
         return None if self.regions is None else self.regions.box
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON: lists, numbers, strings; ``None`` for what is unknown or infinite."""
+    def to_dict(self, *, cuts: bool = False) -> dict[str, Any]:
+        """Return plain data for JSON: lists, numbers, strings; ``None`` for what is unknown or infinite.
+
+        Parameters
+        ----------
+        cuts : bool, default False
+            Also `cuts`, which take a while where there are hundreds of arms.
+        """
 
         def finite(x: float) -> float | None:
             return float(x) if np.isfinite(x) else None
 
         names = [a if isinstance(a, (int, float, bool)) or a is None else str(a) for a in self.arms]
         by_arm = dict(zip(self.arms, names, strict=True))
-        witness = None
-        if self.witness is not None:
-            witness = {
+
+        def pairs(found: Witness) -> dict[str, Any]:
+            return {
                 kind: None if pair is None else [by_arm[m] for m in pair]
-                for kind, pair in (("intra", self.witness.intra), ("inter", self.witness.inter))
+                for kind, pair in (("intra", found.intra), ("inter", found.inter))
             }
+
         return {
             "labels": self.labels.tolist(),
             "arms": names,
@@ -191,12 +333,16 @@ class Result:
             "parameters": self.parameters.tolist(),
             "evidence": finite(self.evidence),
             "threshold": finite(self.threshold),
-            "witness": witness,
+            "witness": None if self.witness is None else pairs(self.witness),
             "reason": self.reason,
             "ambiguous": self.ambiguous,
             "error_bound": self.error_bound,
             "distance_threshold": self.distance_threshold,
             "tolerance": self.tolerance,
+            "cost": self.cost,
+            "costs": None if self.costs is None else self.costs.tolist(),
+            "tie": None if self.tie is None else pairs(self.tie.witness) | self.tie.to_dict(),
+            **({"cuts": [cut.to_dict() for cut in self.cuts]} if cuts else {}),
         }
 
     @classmethod
@@ -204,19 +350,17 @@ class Result:
         """Read what `to_dict` returned; ``None`` is infinite for evidence and threshold, and masked for parameters."""
         rows = [[np.nan if x is None else x for x in row] for row in data["parameters"]]
         parameters: NDArray[np.float64] = np.array(rows, dtype=np.float64).reshape(len(data["arms"]), -1)
-        pairs = data["witness"]
+        pairs, tie, cuts, costs = (data.get(name) for name in ("witness", "tie", "cuts", "costs"))
         read: dict[str, Any] = {f.name: data[f.name] for f in fields(cls) if f.name in data}
         read |= {name: np.array(data[name], dtype=np.int64) for name in ("labels", "pulls")}
         read |= {name: np.inf if data[name] is None else data[name] for name in ("evidence", "threshold")}
         read["arms"] = tuple(data["arms"])
         read["parameters"] = np.ma.masked_invalid(parameters) if np.isnan(parameters).any() else parameters
-        read["witness"] = (
-            None
-            if pairs is None
-            else Witness(
-                *(None if pair is None else (pair[0], pair[1]) for pair in (pairs["intra"], pairs["inter"]))
-            )
-        )
+        read["witness"] = None if pairs is None else _read_witness(pairs)
+        read["tie"] = None if tie is None else Tie.from_dict(tie)
+        read["costs"] = None if costs is None else np.array(costs, dtype=np.float64)
+        if cuts is not None:
+            read["later_cuts"] = Known(tuple(Cut.from_dict(cut) for cut in cuts))
         return cls(**read)
 
     def to_frame(self) -> Any:
@@ -246,6 +390,7 @@ class Result:
         return result_html(self)
 
     def __str__(self) -> str:
-        head = f"{len(self.clusters)} clusters, {self.samples} samples: {self.reason}"
+        price = "" if self.costs is None else f" that cost {self.cost:,.6g}"
+        head = f"{len(self.clusters)} clusters, {self.samples} samples{price}: {self.reason}"
         clusters = [f"  {k}: {', '.join(map(str, c))}" for k, c in enumerate(self.clusters)]
         return "\n".join([head, *clusters, *(f"warning: {text}" for text in self.warnings)])

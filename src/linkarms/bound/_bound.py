@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms._progress import Progress
-from linkarms._validate import check_delta, check_integer, check_number, check_parameters
+from linkarms._validate import (
+    CostsLike,
+    check_costs,
+    check_delta,
+    check_integer,
+    check_number,
+    check_parameters,
+)
 from linkarms.bound._level import Maximum, maximise
-from linkarms.bound._oracle import Oracle
+from linkarms.bound._oracle import Oracle, priced
 from linkarms.errors import InvalidInput, LinkarmsError
 from linkarms.families import FamilyLike, resolve
 from linkarms.problem import Problem, problem_parts
@@ -81,6 +88,8 @@ class Bound:
         Why the bracket is as wide as it is, or why there is nothing to bracket; empty where it is closed.
     evaluations : int
         How often psi was evaluated.
+    costs : ndarray, shape (M,), or None
+        What a sample of each arm costs. Where costs were given, T*, `samples` and `sample_bracket` are in cost.
 
     Examples
     --------
@@ -100,6 +109,7 @@ class Bound:
     alternatives: tuple[Active, ...]
     remark: str
     evaluations: int
+    costs: NDArray[np.float64] | None = None
 
     def samples(self, delta: float) -> float:
         """Fewer samples than this no rule can promise on average: ``lower KL(delta, 1 - delta)``; 0 for delta of 1/2 and more.
@@ -140,6 +150,7 @@ class Bound:
             ],
             "remark": self.remark,
             "evaluations": self.evaluations,
+            "costs": None if self.costs is None else self.costs.tolist(),
         }
 
     def __str__(self) -> str:
@@ -150,9 +161,9 @@ class Bound:
 
     def _bracket(self) -> str:
         digits = max(4, 2 - math.floor(math.log10(max(self.gap, 1e-12)))) if math.isfinite(self.gap) else 4
-        return (
-            f"T* is between {self.lower:.{digits}g} and {self.upper:.{digits}g} (relative gap {self.gap:.1e})"
-        )
+        what = "T*" if self.costs is None else "T*, in cost,"
+        ends = f"between {self.lower:.{digits}g} and {self.upper:.{digits}g}"
+        return f"{what} is {ends} (relative gap {self.gap:.1e})"
 
 
 def binary_divergence(delta: float) -> float:
@@ -174,6 +185,7 @@ def lower_bound(
     progress: bool = False,
     distance_threshold: float | None = None,
     tolerance: float = 0.0,
+    costs: CostsLike | None = None,
 ) -> Bound:
     """Bracket ``T*``, with ``1/T* = max over proportions w of psi(w)``, and find proportions that attain it.
 
@@ -200,6 +212,9 @@ def lower_bound(
     tolerance : float, default 0
         Differences of distances below this do not matter. Several partitions may then be right, and ``lower`` is 0: nothing is proved;
         ``upper`` is what a rule needs that names the single-linkage partition.
+    costs : sequence of float, optional
+        What a sample of each arm costs. ``T*`` is then the cost for each unit of ``log(1/delta)``: ``1/T* = max psi(w)`` over
+        ``sum_m costs_m w_m = 1``.
 
     Returns
     -------
@@ -225,14 +240,16 @@ def lower_bound(
     width = check_number("gap", gap, 1e-7, 1.0, closed=True)
     budget = check_integer("max_cuts", max_cuts, 1)
     equal = np.full(n, 1.0 / n)
+    prices = check_costs(costs, range(n))
+    unit = np.ones(n) if prices is None else prices
     if goal.is_trivial(n):
         return Bound(
-            0.0, 0.0, equal, 0.0, True, (), "there is only one partition, and no sample is needed", 0
+            0.0, 0.0, equal, 0.0, True, (), "there is only one partition, and no sample is needed", 0, prices
         )
     oracle = Oracle(theta, goal, families)
     if oracle.ambiguous and goal.tolerance == 0.0:
         remark = "the parameters have equal edges at the cut, and no number of samples tells which partition is right"
-        return Bound(math.inf, math.inf, equal, 0.0, True, (), remark, 0)
+        return Bound(math.inf, math.inf, equal, 0.0, True, (), remark, 0, prices)
     first = oracle.lowest(equal)
     if not _LEAST < first.value < 1.0 / _LEAST or not np.all(np.isfinite(first.kl)):
         raise InvalidInput(
@@ -248,11 +265,13 @@ def lower_bound(
 
         sharp = first.exact and oracle.closure.size.max() <= 2
         aim = max(_FURTHER * width, _FINEST) if sharp else width
-        found = maximise(oracle, n, aim, budget, watch)
+        found = maximise(priced(oracle, unit), n, aim, budget, watch)
         weights, value, evaluations = found.weights, found.lower, found.evaluations
         if found.upper > value * (1.0 + width) and oracle.loose:
             # The values lie below psi, and are largest elsewhere.
-            again = maximise(oracle.unchecked, n, aim, min(budget, max(found.evaluations, 5 * n)), watch)
+            again = maximise(
+                priced(oracle.unchecked, unit), n, aim, min(budget, max(found.evaluations, 5 * n)), watch
+            )
             evaluations += again.evaluations
             if again.lower > value:
                 weights, value = again.weights, again.lower
@@ -265,13 +284,21 @@ def lower_bound(
     if not remarks:
         short = found.evaluations >= budget
         remarks = ["max_cuts were used up" if short else "no alternative of finite divergence was found"]
-    return _report(found, weights, value, width, evaluations, "; ".join(remarks))
+    return _report(found, weights, value, width, evaluations, "; ".join(remarks), prices)
 
 
 def _report(
-    found: Maximum, weights: NDArray[np.float64], value: float, width: float, evaluations: int, remark: str
+    found: Maximum,
+    shares: NDArray[np.float64],
+    value: float,
+    width: float,
+    evaluations: int,
+    remark: str,
+    costs: NDArray[np.float64] | None,
 ) -> Bound:
-    """From a bracket of the largest psi to one of T*; ``remark`` is for a wide one."""
+    """From a bracket of the largest psi to one of T*; ``remark`` is for a wide one, ``shares`` are those of the cost."""
+    unit = np.ones_like(shares) if costs is None else costs
+    weights = shares if costs is None else shares / costs / (shares / costs).sum()
     upper = 1.0 / value
     lower = min(1.0 / found.upper, upper)  # equal but for rounding
     gap = upper / lower - 1.0 if lower > 0.0 else math.inf
@@ -280,5 +307,6 @@ def _report(
     for i in np.argsort(-found.mixture):
         cut, share = found.cuts[i], float(found.mixture[i])
         if cut.gradient is not None and share > _LISTED:
-            active.append(Active(share, cut.alternative, cut.gradient))
-    return Bound(lower, upper, weights, gap, closed, tuple(active), "" if closed else remark, evaluations)
+            active.append(Active(share, cut.alternative, cut.gradient * unit))
+    remark = "" if closed else remark
+    return Bound(lower, upper, weights, gap, closed, tuple(active), remark, evaluations, costs)

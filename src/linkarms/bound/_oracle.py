@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,9 +12,22 @@ from linkarms.alternatives import Closure, Psi, is_alternative, separate, solve_
 from linkarms.bound._level import Cut
 from linkarms.families import ArmFamilies
 
-__all__ = ["Oracle"]
+__all__ = ["Oracle", "priced"]
 
 Array = NDArray[np.float64]
+
+
+def priced(oracle: Callable[[Array], Cut], costs: Array) -> Callable[[Array], Cut]:
+    """Return the oracle in shares ``x_m = k_m w_m`` of the cost: on the simplex where ``sum k w = 1`` (math.md 9).
+
+    ``psi(x / k) <= sum_m x_m KL_m / k_m``, so the cuts are the divergences over the costs.
+    """
+
+    def ask(shares: Array) -> Cut:
+        cut = oracle(shares / costs)
+        return Cut(cut.value, None if cut.gradient is None else cut.gradient / costs, cut.alternative)
+
+    return ask
 
 
 class Oracle:

@@ -118,8 +118,8 @@ class Campaign:
         clock : callable, optional
             Seconds since 1970, for tests; by default the machine's clock, or that of the PostgreSQL server.
         **settings
-            ``n_features, family, delta, sampling, stopping, seed, max_samples, distance_threshold, tolerance`` as for `BanditClusterer`.
-            Families and rules must be those of linkarms: only their names and numbers are stored, never code.
+            ``n_features, family, delta, sampling, stopping, seed, max_samples, distance_threshold, tolerance, costs`` as for
+            `BanditClusterer`. Families and rules must be those of linkarms: only their names and numbers are stored, never code.
         """
         check_name(name)
         names, seconds = check_arms(arms), check_lease(lease)

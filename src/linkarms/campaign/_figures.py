@@ -75,7 +75,7 @@ class Figures:
             "told": self.told,
             "late": self.late,
             "done": self.done,
-            "result": self.result.to_dict(),
+            "result": self.result.to_dict(cuts=self.result.has_quick_cuts),
             "means": self.means.tolist(),
         }
         data["moments"] = self.moments.tolist() if self.moments.any() else list(self.moments.shape)

@@ -11,6 +11,7 @@ from linkarms.errors import InvalidDump, InvalidInput
 from linkarms.sampling import sampling_from_dict
 
 if TYPE_CHECKING:
+    from linkarms._validate import CostsLike
     from linkarms.families import FamilyLike
     from linkarms.sampling import SamplingRule
     from linkarms.stopping import StoppingRule
@@ -30,6 +31,7 @@ class Settings(TypedDict, total=False):
     max_samples: int | None
     distance_threshold: float | None
     tolerance: float
+    costs: CostsLike | None
 
 
 def refuse_unstorable(clusterer: BanditClusterer, rules: Sequence[Any]) -> None:

@@ -53,6 +53,7 @@ def bound(
         max_cuts=max_cuts,
         progress=not quiet,
         **known.goal.settings(),
+        costs=known.costs,
     )
     samples = found.samples(delta)
     if as_json:
@@ -60,9 +61,12 @@ def bound(
     else:
         console = Console(highlight=False, soft_wrap=True)
         console.print(Text(str(found), style="bold"))
-        console.print(
-            Text(f"no rule promises delta={delta:g} with fewer than {samples:,.1f} samples on average")
+        fewer = (
+            f"with fewer than {samples:,.1f} samples on average"
+            if known.costs is None
+            else f"at an average cost below {samples:,.1f}"
         )
+        console.print(Text(f"no rule promises delta={delta:g} {fewer}"))
         table: Table = plain_table("arm", "cluster", "best share")
         for arm, label, weight in zip(known.arms, known.labels, found.weights, strict=True):
             table.add_row(Text(str(arm)), str(label), f"{weight:.2%}")

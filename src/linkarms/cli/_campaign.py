@@ -14,6 +14,7 @@ from linkarms._family_syntax import DEFAULT
 from linkarms.cli import _campaign_report as report
 from linkarms.cli._campaign_options import Key, Lease, Name, StorageUrl, Ticket, Worker
 from linkarms.cli._options import (
+    Costs,
     Delta,
     DistanceThreshold,
     Epsilon,
@@ -28,7 +29,7 @@ from linkarms.cli._options import (
     goal_words,
 )
 from linkarms.cli._output import print_json
-from linkarms.cli._parse import FAMILY_HELP, parse_duration, parse_list, parse_stopping
+from linkarms.cli._parse import FAMILY_HELP, parse_costs, parse_duration, parse_list, parse_stopping
 from linkarms.errors import InvalidInput, InvalidSample
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def create(
     theta: Theta = None,
     epsilon: Epsilon = None,
     max_samples: MaxSamples = None,
+    costs: Costs = None,
     lease: Lease = None,
     seed: Seed = 0,
     storage: StorageUrl = None,
@@ -95,7 +97,7 @@ def create(
     from linkarms.campaign import Campaign
 
     settings: dict[str, Any] = {"n_features": features, "family": family, "delta": delta}
-    settings |= {"seed": seed, "max_samples": max_samples}
+    settings |= {"seed": seed, "max_samples": max_samples, "costs": parse_costs(costs)}
     settings |= {"distance_threshold": distance_threshold, "tolerance": tolerance}
     settings["stopping"] = parse_stopping(stopping, theta, epsilon)
     if sampling is not None:

@@ -11,20 +11,21 @@ import typer
 
 from linkarms._family_syntax import DEFAULT
 from linkarms.cli._options import (
+    Costs,
     Delta,
     DistanceThreshold,
     Epsilon,
     Json,
-    MaxSamples,
     NClusters,
     Quiet,
+    RunBudget,
     Seed,
     Stopping,
     Theta,
     Tolerance,
 )
 from linkarms.cli._output import answer, check_out, print_json, print_result, write_out
-from linkarms.cli._parse import FAMILY_HELP, parse_clip, parse_list, parse_stopping
+from linkarms.cli._parse import FAMILY_HELP, parse_clip, parse_costs, parse_list, parse_stopping
 from linkarms.cli._view import Watch
 from linkarms.errors import InvalidInput, ManyArms
 
@@ -85,7 +86,8 @@ def cluster(
     stopping: Stopping = None,
     theta: Theta = None,
     epsilon: Epsilon = None,
-    max_samples: MaxSamples = None,
+    max_samples: RunBudget = 1_000_000,
+    costs: Costs = None,
     replace: Replace = True,
     seed: Seed = 0,
     out: Out = None,
@@ -158,7 +160,8 @@ def cluster(
             clip=limits,
             sampling=sampling,
             seed=seed,
-            max_samples=max_samples,
+            max_samples=max_samples or None,
+            costs=parse_costs(costs),
             callback=None if quiet and out is None else watch,  # nobody would see what it sees
             stopping=rule,
             distance_threshold=distance_threshold,

@@ -10,6 +10,7 @@ import typer
 __all__ = [
     "Backend",
     "Budget",
+    "Costs",
     "Delta",
     "Deltas",
     "DistanceThreshold",
@@ -20,6 +21,7 @@ __all__ = [
     "NClusters",
     "ProblemName",
     "Quiet",
+    "RunBudget",
     "Seed",
     "Stopping",
     "Theta",
@@ -76,7 +78,14 @@ Backend = Annotated[
     ),
 ]
 Budget = Annotated[int, typer.Option("--max-samples", help="Give a run up after so many samples.")]
+Costs = Annotated[
+    str | None,
+    typer.Option(metavar="ARM=X,ARM=X", help="What a sample of each arm costs. [default: 1]"),
+]
 MaxSamples = Annotated[int | None, typer.Option(help="Give up after so many samples.")]
+RunBudget = Annotated[
+    int, typer.Option("--max-samples", min=0, help="Give up after so many samples; 0 for no limit.")
+]
 NClusters = Annotated[
     int | None,
     typer.Option("--n-clusters", "-k", metavar="K", help="The number of clusters; or --distance-threshold."),

@@ -41,8 +41,9 @@ def print_result(result: Result) -> None:
     """The clusters in words on stdout."""
     console = Console(highlight=False, soft_wrap=True)
     count = len(result.clusters)
+    price = "" if result.costs is None else f" that cost {result.cost:,.6g}"
     console.print(
-        Text(f"{count} cluster{'s' if count != 1 else ''}, {result.samples:,} samples", style="bold")
+        Text(f"{count} cluster{'s' if count != 1 else ''}, {result.samples:,} samples{price}", style="bold")
     )
     for label, arms in enumerate(result.clusters):
         line = Text("  ")
@@ -50,13 +51,18 @@ def print_result(result: Result) -> None:
         line.append(": " + ", ".join(map(str, arms)))
         console.print(line)
     console.print(Text(result.reason))
+    if result.has_cuts and result.cuts:
+        counts = ", ".join(str(cut.n_clusters) for cut in result.cuts)
+        console.print(
+            Text(f"certain at delta={result.delta:g}, all together: the cuts into {counts} clusters")
+        )
     for warning in result.warnings:
         console.print(Text("warning: ", style="bold").append(Text(warning, style="not bold")))
 
 
 def answer(result: Result) -> dict[str, Any]:
-    """The answer as plain data, with what contradicts the family."""
-    return result.to_dict() | {"warnings": result.warnings}
+    """The answer as plain data, with certified cuts and what contradicts the family."""
+    return result.to_dict(cuts=result.has_cuts) | {"warnings": result.warnings}
 
 
 def check_out(path: Path) -> None:

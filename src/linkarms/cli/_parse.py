@@ -13,6 +13,7 @@ from linkarms.errors import InvalidInput
 __all__ = [
     "FAMILY_HELP",
     "parse_clip",
+    "parse_costs",
     "parse_duration",
     "parse_list",
     "parse_numbers",
@@ -61,6 +62,19 @@ def parse_list(text: str, option: str) -> list[str]:
 def parse_numbers(text: str, option: str) -> list[float]:
     """Numbers with commas between them."""
     return [_number(word, f"{option} {text}") for word in parse_list(text, option)]
+
+
+def parse_costs(text: str | None) -> dict[str, float] | None:
+    """Costs of arms, ``ARM=NUMBER`` with commas between; None for None."""
+    if text is None:
+        return None
+    found: dict[str, float] = {}
+    for part in parse_list(text, "--costs"):
+        arm, is_one, number = part.rpartition("=")
+        if not is_one:
+            raise InvalidInput(f"--costs {part}: write ARM=NUMBER")
+        found[arm.strip()] = _number(number, f"--costs {part}")
+    return found
 
 
 def _number(word: str, where: str) -> float:
@@ -132,11 +146,11 @@ def _read_problem(path: Path) -> Any:
         raise InvalidInput(
             f"{path}: n_clusters is missing; give parameters, n_clusters (or distance_threshold) and family"
         )
-    known = {"parameters", "n_clusters", "distance_threshold", "tolerance", "family", "arms"}
+    known = {"parameters", "n_clusters", "distance_threshold", "tolerance", "family", "arms", "costs"}
     unknown = sorted(set(content) - known)
     if unknown:
         raise InvalidInput(
-            f"{path}: {unknown[0]!r} is unknown; give parameters, n_clusters (or distance_threshold), tolerance, family and arms"
+            f"{path}: {unknown[0]!r} is unknown; give parameters, n_clusters (or distance_threshold), tolerance, family, arms and costs"
         )
     try:
         return Problem(
@@ -146,6 +160,7 @@ def _read_problem(path: Path) -> Any:
             arms=content.get("arms"),
             distance_threshold=content.get("distance_threshold"),
             tolerance=content.get("tolerance", 0.0),
+            costs=content.get("costs"),
         )
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error

@@ -61,6 +61,7 @@ def plan(
         sampling=None if sampling is None else parse_list(sampling, "--sampling"),
         stopping=rule,
         arms=known.arms,
+        costs=known.costs,
         trials=trials,
         max_samples=max_samples,
         seed=seed,

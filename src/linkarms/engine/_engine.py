@@ -34,6 +34,8 @@ class Engine:
         The promised error probability.
     rng : numpy.random.Generator
         Draws EBC's first weights; afterwards it belongs to the user's rules.
+    costs : ndarray, shape (M,), optional
+        What a sample of each arm costs; all the same by default.
 
     Attributes
     ----------
@@ -49,9 +51,11 @@ class Engine:
         stopping: StoppingRule,
         delta: float,
         rng: np.random.Generator,
+        costs: NDArray[np.float64] | None = None,
     ) -> None:
         self.goal = goal if isinstance(goal, Goal) else Goal(goal)
         self.families, self.delta, self.rng = families, delta, rng
+        self.costs = costs
         self.sampling, self.stopping = sampling, stopping
         if self.goal != Goal(self.goal.n_clusters):
             for rule in (sampling, stopping):
@@ -81,6 +85,10 @@ class Engine:
             )
         except ValueError as error:  # no certified solver for these families and this goal
             raise InvalidInput(str(error)) from error
+        if costs is not None:
+            if not sampling.takes_costs:
+                raise InvalidInput(f"sampling {sampling.name!r} does not take costs; use 'ebc-h' or 'ebc'")
+            self.core.set_sample_costs(costs.tolist())
         sampling.attach(self.core)
 
     @property
@@ -101,6 +109,11 @@ class Engine:
         return int(self.core.labels.max()) + 1
 
     @property
+    def n_arms(self) -> int:
+        """Return M."""
+        return len(self.families.families)
+
+    @property
     def ready(self) -> bool:
         """Return whether every arm has a sample."""
         return self.core.ready
@@ -117,7 +130,7 @@ class Engine:
 
     def view(self) -> View:
         """Return what rules may look at."""
-        return View(self.core, self.families, self.goal, self.delta, self.rng)
+        return View(self.core, self.families, self.goal, self.delta, self.rng, self.costs)
 
     def observe(self, arm: int, statistic: NDArray[np.float64]) -> None:
         """Take in the sufficient statistic of one sample; if a user's function fails, nothing has changed."""

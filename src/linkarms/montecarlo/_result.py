@@ -29,12 +29,15 @@ class RuleResult:
         The partition named is wrong. False where the rule did not stop.
     microseconds_per_sample : float
         Time of the processor inside the trials over samples drawn.
+    costs : ndarray, shape (trials, J), or None
+        Where the arms of the problem have costs: what the samples cost, -1 where ``max_samples`` came first.
     """
 
     deltas: tuple[float, ...]
     stopping_times: NDArray[np.int64]
     errors: NDArray[np.bool_]
     microseconds_per_sample: float
+    costs: NDArray[np.float64] | None = None
 
 
 class Summary(list[dict[str, Any]]):

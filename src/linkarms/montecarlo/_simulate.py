@@ -160,4 +160,7 @@ def _stack(trials: list[Trial], deltas: tuple[float, ...]) -> RuleResult:
         np.array([t.stopped_at for t in trials], dtype=np.int64).reshape(shape),
         np.array([t.wrong for t in trials], dtype=bool).reshape(shape),
         1e6 * sum(t.seconds for t in trials) / samples if samples else 0.0,
+        np.array([t.costs for t in trials]).reshape(shape)
+        if any(t.costs is not None for t in trials)
+        else None,
     )

@@ -31,12 +31,16 @@ class Halted(Exception):
 
 @dataclass(frozen=True)
 class Trial:
-    """Stopping time (-1: none) and correctness for each delta; samples drawn and seconds of the processor spent."""
+    """Stopping time (-1: none) and correctness for each delta; samples drawn and seconds of the processor spent.
+
+    Where the arms have costs: the cost at the stop for each delta, -1 where there was none.
+    """
 
     stopped_at: NDArray[np.int64]
     wrong: NDArray[np.bool_]
     samples: int
     seconds: float
+    costs: NDArray[np.float64] | None = None
 
 
 class _Streams:
@@ -92,6 +96,9 @@ def run_trial(
             np.concatenate([p.wrong for p in parts]),
             sum(p.samples for p in parts),
             sum(p.seconds for p in parts),
+            None
+            if problem.costs is None
+            else np.concatenate([p.costs for p in parts if p.costs is not None]),
         )
     sampling, stopping = _own(sampling), _own(stopping)
     # children by key, not by spawn(): a seed then gives the same children however often it is used
@@ -107,7 +114,9 @@ def run_trial(
         stopping,
         min(deltas),
         np.random.default_rng(children[-1]),
+        problem.costs,
     )
+    counts = None if problem.costs is None else np.zeros((len(deltas), problem.n_arms), dtype=np.int64)
     stopped_at = np.full(len(deltas), -1, dtype=np.int64)
     labels = np.full((len(deltas), problem.n_arms), -1, dtype=np.int64)
     start = time.thread_time()  # of this thread alone: the same number however many share the cores
@@ -120,15 +129,20 @@ def run_trial(
         while ending == "need_samples":
             _stop_if(halt)
             streams.refill()
-            outcome = engine.core.run(streams.samples, streams.used, levels, stopped_at, labels, max_samples)
+            outcome = engine.core.run(
+                streams.samples, streams.used, levels, stopped_at, labels, max_samples, counts
+            )
             ending = outcome.ending
     else:
-        _python_loop(engine, streams, deltas, max_samples, stopped_at, labels, halt)
+        _python_loop(engine, streams, deltas, max_samples, stopped_at, labels, counts, halt)
     seconds = time.thread_time() - start
     wrong = np.array(
         [t >= 0 and not problem.is_correct(named) for t, named in zip(stopped_at, labels, strict=True)]
     )
-    return Trial(stopped_at, wrong, int(engine.core.counts.sum()), seconds)
+    costs = None
+    if counts is not None and problem.costs is not None:
+        costs = np.where(stopped_at < 0, -1.0, counts @ problem.costs)
+    return Trial(stopped_at, wrong, int(engine.core.counts.sum()), seconds, costs)
 
 
 def _python_loop(
@@ -138,6 +152,7 @@ def _python_loop(
     max_samples: int,
     stopped_at: NDArray[np.int64],
     labels: NDArray[np.int64],
+    counts: NDArray[np.int64] | None,
     halt: Event | None,
 ) -> None:
     for t in range(1, max_samples + 1):
@@ -150,5 +165,7 @@ def _python_loop(
             if engine.check(deltas[j]):
                 stopped_at[j] = t
                 labels[j] = engine.core.labels
+                if counts is not None:
+                    counts[j] = engine.core.counts
         if np.all(stopped_at >= 0):
             return

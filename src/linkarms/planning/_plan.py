@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkarms._validate import check_delta, check_integer, check_parameters
+from linkarms._validate import CostsLike, check_costs, check_delta, check_integer, check_parameters
 from linkarms.bound import lower_bound
 from linkarms.errors import InvalidInput
 from linkarms.families import FamilyLike
@@ -39,6 +39,7 @@ def plan(
     progress: bool = False,
     distance_threshold: float | None = None,
     tolerance: float = 0.0,
+    costs: CostsLike | None = None,
 ) -> Plan:
     """The samples to expect from each rule, if the parameters were those given.
 
@@ -70,6 +71,8 @@ def plan(
         Clusters are the components of "closer than this", in place of a number of them.
     tolerance : float, default 0
         Differences of distances below this do not matter; see `linkarms.cluster`.
+    costs : sequence of float or dict, optional
+        What a sample of each arm costs. The bound and all figures of the rows are then in cost.
 
     Returns
     -------
@@ -92,7 +95,8 @@ def plan(
         raise InvalidInput(f"there are {len(names)} names for {len(theta)} arms; give one for each")
     level = check_delta(delta)
     runs, budget = check_integer("trials", trials, 1), check_integer("max_samples", max_samples, 1)
-    bound = lower_bound(theta, goal.n_clusters, family, progress=progress, **goal.settings())
+    prices = check_costs(costs, names)
+    bound = lower_bound(theta, goal.n_clusters, family, progress=progress, costs=prices, **goal.settings())
     ways = _sampling(sampling)
     if bound.upper == 0.0:
         nothing = [PlanRow(w.name, "any", mean=0.0, median=0.0, q95=0.0, note=bound.remark) for w in ways]
@@ -100,7 +104,7 @@ def plan(
     if math.isinf(bound.lower):
         never = [PlanRow(w.name, "any", note=f"never stops: {bound.remark}") for w in ways]
         return Plan(level, bound, bound.samples(level), names, tuple(never))
-    problem = Problem(theta, goal.n_clusters, family, arms=names, **goal.settings())
+    problem = Problem(theta, goal.n_clusters, family, arms=names, costs=prices, **goal.settings())
     guess = Guess(theta, problem.labels, bound.weights, goal, problem.arm_families, level)
     rows = []
     if stopping is None:
@@ -139,7 +143,8 @@ def _row(
         found = runs(way, stopping=stop)[way.name]
     except InvalidInput as error:  # a rule that is not made for such a problem, or has no stop of its own
         return PlanRow(way.name, words, note=str(error))
-    return summarise(way.name, words, found.stopping_times[:, 0], found.errors[:, 0], max_samples)
+    spent = found.stopping_times if found.costs is None else found.costs
+    return summarise(way.name, words, spent[:, 0], found.errors[:, 0], max_samples)
 
 
 def _sampling(rules: str | SamplingRule | Sequence[str | SamplingRule] | None) -> list[SamplingRule]:

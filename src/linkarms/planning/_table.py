@@ -52,9 +52,13 @@ class PlanRow:
 
 
 def summarise(
-    sampling: str, stopping: str, times: NDArray[np.int64], wrong: NDArray[np.bool_], max_samples: int
+    sampling: str,
+    stopping: str,
+    times: NDArray[np.int64] | NDArray[np.float64],
+    wrong: NDArray[np.bool_],
+    max_samples: int,
 ) -> PlanRow:
-    """One row from the stopping times of simulated runs, shape (trials,); -1 where a run did not stop."""
+    """One row from the stopping times, or costs, of simulated runs, shape (trials,); -1 where a run did not stop."""
     from scipy import stats
 
     n = len(times)
@@ -93,7 +97,7 @@ class Plan:
     bound : Bound
         T*, and the proportions of samples that attain it.
     samples : float
-        ``T* KL(delta, 1 - delta)``: no rule can promise delta with fewer samples on average.
+        ``T* KL(delta, 1 - delta)``: no rule can promise delta with fewer samples, or at a lower cost, on average.
     arms : tuple
         The names of the arms.
     rows : tuple of PlanRow
@@ -147,7 +151,8 @@ class Plan:
         def cell(value: float | None, low: float | None, high: float | None) -> str:
             return "-" if value is None else f"{value:,.0f}{interval(low, high)}"
 
-        head = ["sampling", "stopping", "mean", "median", "95% quantile"]
+        mean = "mean" if self.bound.costs is None else "mean cost"
+        head = ["sampling", "stopping", mean, "median", "95% quantile"]
         cells = [
             [
                 row.sampling,
@@ -165,7 +170,9 @@ class Plan:
         shares = zip(self.arms, self.bound.weights, strict=True)
         return [
             str(self.bound),
-            f"no rule promises delta={self.delta:g} with fewer than {self.samples:,.1f} samples on average",
+            f"no rule promises delta={self.delta:g} with fewer than {self.samples:,.1f} samples on average"
+            if self.bound.costs is None
+            else f"no rule promises delta={self.delta:g} at an average cost below {self.samples:,.1f}",
             "best shares: " + ", ".join(f"{arm}: {weight:.1%}" for arm, weight in shares),
         ]
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms.plots._style import INK, MUTED, cluster_color, key, label_rows, new_axes, row_font, tidy
+from linkarms.linkage import linkage_matrix
+from linkarms.plots._style import ACCENT, INK, MUTED, cluster_color, key, label_rows, new_axes, row_font, tidy
 from linkarms.result import Result
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class DendrogramInfo:
         None where no cut is known.
     by_threshold : bool
         The cut is the distance threshold of the run.
+    certified : tuple of (int, float, float)
+        The numbers of clusters whose cuts are certain (`Result.cuts`), and the heights between which each cut goes.
     """
 
     arms: tuple[str, ...]
@@ -42,15 +45,18 @@ class DendrogramInfo:
     merges: tuple[tuple[float, float, float, float, float, int], ...]
     cut: float | None
     by_threshold: bool = False
+    certified: tuple[tuple[int, float, float], ...] = ()
 
 
-def dendrogram_info(result: Result) -> DendrogramInfo:
+def dendrogram_info(result: Result, *, cuts: bool = True) -> DendrogramInfo:
     """Build the data of `plot_dendrogram`.
 
     Parameters
     ----------
     result : Result
         The result of a run, finished or not.
+    cuts : bool, default True
+        Also find out which cuts are certain.
 
     Returns
     -------
@@ -61,7 +67,7 @@ def dendrogram_info(result: Result) -> DendrogramInfo:
     estimates = np.asarray(np.ma.getdata(result.parameters)[known], dtype=np.float64)
     labels = [int(label) for label in result.labels[known]]
     n = len(known)
-    tree = _single_linkage(estimates)
+    tree = linkage_matrix(estimates)[:, :3] if n else np.empty((0, 3))
     order = _leaf_order(tree, n)
     rows = np.empty(2 * n - 1 if n else 0)
     rows[order] = np.arange(n)
@@ -82,11 +88,15 @@ def dendrogram_info(result: Result) -> DendrogramInfo:
         if result.distance_threshold is None
         else result.distance_threshold,
         by_threshold=result.distance_threshold is not None,
+        certified=tuple(
+            (cut.n_clusters, float(tree[n - cut.n_clusters - 1, 2]), float(tree[n - cut.n_clusters, 2]))
+            for cut in (result.cuts if cuts and result.has_cuts else ())
+        ),
     )
 
 
 def plot_dendrogram(result: Result, *, ax: Axes | None = None) -> Axes:
-    """Draw the single-linkage tree of the estimates and the cut that makes the clusters.
+    """Draw the single-linkage tree of the estimates and the cut that makes the clusters; cuts that are certain are shaded.
 
     Parameters
     ----------
@@ -124,20 +134,24 @@ def plot_dendrogram(result: Result, *, ax: Axes | None = None) -> Axes:
             else f"cut into {count} cluster{'s' if count > 1 else ''}"
         )
         key(ax, [ax.axvline(info.cut, color=INK, linewidth=1.2, linestyle=(0, (4, 2.5)), label=text)])
+    for count, low, high in info.certified:
+        ax.axvspan(low, high, color=ACCENT, alpha=0.1, linewidth=0)
+        ax.annotate(
+            f"{count} certain",
+            ((low + high) / 2.0, 1.0),
+            (0, 2),
+            xycoords=ax.get_xaxis_transform(),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize="x-small",
+            color=MUTED,
+        )
     top = max((merge[4] for merge in info.merges), default=1.0) or 1.0
     ax.set_xlim(0.0, max(top, info.cut or 0.0) * 1.06)
     label_rows(ax, info.arms, info.labels)
     ax.set_xlabel("distance at which they merge")
     return ax
-
-
-def _single_linkage(estimates: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One row per merge: the two parts (leaves 0..n-1, then merges in order) and the height."""
-    from scipy.cluster.hierarchy import linkage
-
-    if len(estimates) < 2:
-        return np.empty((0, 3))
-    return np.asarray(linkage(estimates, method="single")[:, :3], dtype=np.float64)
 
 
 def _leaf_order(tree: NDArray[np.float64], n: int) -> list[int]:

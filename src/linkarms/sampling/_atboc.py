@@ -44,6 +44,7 @@ class ATBOC(Compiled):
     """
 
     name = "atboc"
+    takes_costs = False
     baseline = True
     needs_fixed_clusters = True
 

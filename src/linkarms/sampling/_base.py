@@ -49,7 +49,9 @@ class View:
         goal: Goal,
         delta: float,
         rng: np.random.Generator,
+        costs: NDArray[np.float64] | None = None,
     ) -> None:
+        self.costs = costs
         self.counts, self.pending = core.counts, core.pending
         self.estimates, self.labels = core.estimates, core.labels
         self.goal, self.n_arms = goal, len(self.counts)
@@ -94,6 +96,8 @@ class SamplingRule(ABC):
     baseline: ClassVar[bool] = False
     #: Made for a fixed number of clusters: neither a distance threshold nor a tolerance.
     needs_fixed_clusters: ClassVar[bool] = False
+    #: It may be used where arms have costs (``view.costs``).
+    takes_costs: ClassVar[bool] = True
 
     @abstractmethod
     def choose(self, view: View) -> int:

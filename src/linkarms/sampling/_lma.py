@@ -39,6 +39,7 @@ class LMA(SamplingRule):
     """
 
     name = "lma"
+    takes_costs = False
     baseline = True
 
     def __init__(self, step: float = 1.0) -> None:

@@ -33,6 +33,7 @@ class LUCBBOC(Compiled):
     """
 
     name = "lucbboc"
+    takes_costs = False
     uses_delta = True
     baseline = True
     needs_fixed_clusters = True

@@ -79,6 +79,7 @@ class MaxGapElim(_MaxGap):
     """
 
     name = "maxgap-elim"
+    takes_costs = False
 
     def wanted(self, upper: NDArray[np.float64], certain: float) -> NDArray[np.bool_]:
         """``U_a > L``."""
@@ -89,6 +90,7 @@ class MaxGapUCB(_MaxGap):
     """MaxGapUCB: sample the arms with the largest upper bound on a gap beside them. See `MaxGapElim`."""
 
     name = "maxgap-ucb"
+    takes_costs = False
 
     def wanted(self, upper: NDArray[np.float64], certain: float) -> NDArray[np.bool_]:
         """``U_a`` the largest."""
@@ -99,6 +101,7 @@ class MaxGapTop2UCB(_MaxGap):
     """MaxGapTop2UCB: sample the arms with the two largest values of the upper bound. See `MaxGapElim`."""
 
     name = "maxgap-top2ucb"
+    takes_costs = False
 
     def wanted(self, upper: NDArray[np.float64], certain: float) -> NDArray[np.bool_]:
         """``U_a`` one of the two largest values."""

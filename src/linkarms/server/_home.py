@@ -158,7 +158,7 @@ class _Watched:
         bodies = {
             "status": to_json(status),
             "listed": to_json(status | {"progress": progress_of(seen.status)}),
-            "result": to_json(seen.result.to_dict()),
+            "result": to_json(seen.result.to_dict(cuts=seen.result.has_quick_cuts)),
         }
         return self._computed(seen, bodies, at)
 

@@ -91,9 +91,13 @@ class Create(BaseModel):
     ] = None
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] = 0
     max_samples: Annotated[int | None, Field(strict=True, ge=1, le=2**53)] = None
+    costs: Annotated[
+        dict[str, float] | list[float] | None,
+        Field(description="What a sample of each arm costs: by name, or one number per arm. 1 by default."),
+    ] = None
     lease: Annotated[Seconds | None, Field(description="Seconds until a ticket expires.")] = None
 
-    @field_validator("family", "sampling", "stopping")
+    @field_validator("family", "sampling", "stopping", "costs")
     @classmethod
     def _only_finite(cls, value: Any) -> Any:
         stack = [value]

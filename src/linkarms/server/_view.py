@@ -95,9 +95,15 @@ def _outlines(seen: Overview, info: ArmsInfo) -> list[Any]:
 
 
 def _dendrogram(result: Result) -> dict[str, Any]:
-    info = dendrogram_info(result)
+    info = dendrogram_info(result, cuts=result.has_quick_cuts)
     merges = [list(merge) for merge in info.merges]
-    return {"arms": list(info.arms), "labels": list(info.labels), "merges": merges, "cut": info.cut}
+    return {
+        "arms": list(info.arms),
+        "labels": list(info.labels),
+        "merges": merges,
+        "cut": info.cut,
+        "certified": [list(c) for c in info.certified],
+    }
 
 
 def _evidence(looks: list[Look], status: Status, replayed: float) -> dict[str, Any]:

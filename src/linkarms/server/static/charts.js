@@ -162,7 +162,10 @@ export function dendrogramChart() {
       mark(data.labels[r], left, y(r), Math.min(5, row.height / 2), name),
     ]);
     const cut = data.cut === null ? "" : [s("line", { class: "cut", x1: x(data.cut), x2: x(data.cut), y1: 0, y2: bottom + 22 }), s("text", { x: x(data.cut), y: bottom + 34, "text-anchor": "middle" }, "cut")];
-    return picture(width, bottom + 52, `Dendrogram of ${data.arms.length} arms, cut at distance ${number(data.cut)}`, tree, leaves, cut, bottomAxis(x, 0, top, bottom, width, "distance at which they join", 48));
+    const certain = (data.certified || []).map(([k, low, high]) => [
+      s("rect", { class: "span", x: x(low), y: 0, width: Math.max(x(high) - x(low), 1), height: bottom }),
+      s("text", { class: "mute", x: (x(low) + x(high)) / 2, y: bottom - 4, "text-anchor": "middle" }, `${k} certain`)]);
+    return picture(width, bottom + 52, `Dendrogram of ${data.arms.length} arms, cut at distance ${number(data.cut)}`, certain, tree, leaves, cut, bottomAxis(x, 0, top, bottom, width, "distance at which they join", 48));
   });
 }
 
