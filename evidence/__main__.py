@@ -13,6 +13,7 @@ PROOFS = (
     "lower_bound",
     "anytime",
     "audits",
+    "goals",
     "supermartingales",
     "model_checks",
     "real_tables",
