@@ -19,6 +19,7 @@ PROOFS = (
     "real_tables",
     "aligned_infima",
     "aligned_processes",
+    "aligned_audits",
     "campaign_crashes",
     "service_crashes",
     "service_fuzz",

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from evidence import aligned_audits as audits
 from evidence import aligned_infima as infima
 from evidence import aligned_processes as processes
 
 ROOT = Path(__file__).parents[1]
 INFIMA = json.loads((ROOT / "evidence" / "aligned_infima.json").read_text())["infima"]
+AUDITS = json.loads((ROOT / "evidence" / "aligned_audits.json").read_text())["instances"]
 CASES = json.loads((ROOT / "evidence" / "aligned_processes.json").read_text())["cases"]
 
 
@@ -17,7 +19,7 @@ CASES = json.loads((ROOT / "evidence" / "aligned_processes.json").read_text())["
 def test_the_certificate_is_never_above_the_smallest_value_that_was_found(d):
     found = np.array(INFIMA[str(d)])
     gap = found - [infima.piece(d, i).bracket()[0] for i in range(len(found))]
-    assert len(found) >= 340
+    assert len(found) == infima.PIECES
     assert gap.min() > -1e-6
     assert np.median(gap) < 0.02  # and it is not idle
 
@@ -46,3 +48,14 @@ def test_some_of_the_processes_computed_again():
         reached, _ = processes.run(*case, range(10_000, 10_500))
         assert not processes.verdict(reached, 500)
         assert processes.verdict(processes.run(*case, range(200), priced=False)[0], 200)
+
+
+@pytest.mark.parametrize("name", audits.INSTANCES)
+def test_the_promise_is_kept_and_a_weakened_one_is_caught(name):
+    assert audits.total(AUDITS[name]["rule"])[3] >= 750
+    assert not any(audits.broken(AUDITS[name]["rule"]))
+    assert audits.broken(AUDITS[name]["weakened"])[0]
+    chunk = AUDITS[name]["rule"][0]
+    errors, _, samples = audits.run(name, 1.0, 0, 10)
+    assert max(errors) <= 5
+    np.testing.assert_allclose(np.array(samples) / 10, np.array(chunk[2]) / audits.CHUNK, rtol=0.6)

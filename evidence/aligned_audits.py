@@ -1,0 +1,117 @@
+"""Audits of version 2 of the anytime rule on hard Gaussian instances: ``python -m evidence.aligned_audits``.
+
+The same as ``evidence/audits.py``, with aligned evidence and delta = 0.1, 0.2 and 0.5. ``evidence/aligned_audits.json`` keeps, for every
+250 runs, errors, unstopped runs and samples for each delta; ``tests/test_aligned_evidence.py`` checks them and computes some again.
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+import linkarms as la
+from evidence._store import Store
+from linkarms.montecarlo import error_interval, promise_is_broken
+
+SEED, TRIALS, CHUNK, DELTAS, WEAK, WEAK_TRIALS = 16_180, 10_000, 250, (0.1, 0.2, 0.5), 32.0, 1_000
+MAX_SAMPLES = 20_000
+RULE = la.stopping.Anytime(version=2)
+COMMAND = "python -m evidence.aligned_audits"
+HERE = Path(__file__)
+#: name -> (parameters, K)
+INSTANCES = {
+    "three arms, d=1": ([0.0, 10.0, 21.0], 2),
+    "two pairs, d=1": ([0.0, 5.0, 10.6, 15.4], 2),
+    "chain of five, d=1": ([0.0, 5.0, 10.0, 15.0, 20.0, 26.5], 2),
+    "three arms, d=2": ([(0.0, 0.0), (6.0, 0.0), (6.0, 6.8)], 2),
+    "two pairs, d=2": ([(0.0, 0.0), (5.0, 0.0), (0.0, 5.8), (5.0, 5.8)], 2),
+    "chain of three, d=2": ([(0.0, 0.0), (5.0, 0.0), (10.0, 0.0), (16.5, 0.0), (16.5, 5.0)], 2),
+    "threes in the plane": ([(0.0, 0.0), (3.0, 0.0), (0.0, 3.0), (4.8, 3.0), (7.8, 3.0), (4.8, 6.0)], 2),
+    "three arms, d=3": ([[0.0] * 3, [4.0] * 3, [8.6] * 3], 2),
+    "three arms, d=5": ([[0.0] * 5, [5.0] * 5, [10.5] * 5], 2),
+    "six arms, d=5": ([[3.0 * i + e] * 5 for i in range(3) for e in (0.0, 1.3)], 3),
+}
+
+
+def run(name, factor, first, trials):
+    """``[errors, unstopped, samples]`` of the given trials, each with one number per delta; unstopped runs have used `MAX_SAMPLES`."""
+    parameters, k = INSTANCES[name]
+    found = la.simulate(
+        la.Problem(parameters, k),
+        "ebc-h",
+        stopping=la.stopping.weaken(RULE, factor),
+        deltas=DELTAS,
+        trials=trials,
+        seed=SEED,
+        max_samples=MAX_SAMPLES,
+        first_trial=first,
+    )["ebc-h"]
+    times = found.stopping_times
+    spent = np.where(times < 0, MAX_SAMPLES, times)
+    return [a.sum(axis=0).tolist() for a in (found.errors, times < 0, spent)]
+
+
+def total(chunks):
+    """Errors, unstopped, mean samples for each delta, and the number of runs."""
+    errors, unstopped, samples = np.array(chunks).sum(axis=0)
+    n = CHUNK * len(chunks)
+    return errors, unstopped, samples / n, n
+
+
+def broken(chunks):
+    """For each delta, whether the promise is broken."""
+    errors, _, _, n = total(chunks)
+    return [promise_is_broken(int(k), n, delta) for k, delta in zip(errors, DELTAS, strict=True)]
+
+
+def table(data):
+    """The table of the docs."""
+    head = [
+        "instance",
+        "delta",
+        "errors",
+        "95% interval",
+        "unstopped",
+        "mean samples",
+        f"error rate of threshold / {WEAK:g}",
+    ]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for name, entry in data["instances"].items():
+        errors, unstopped, mean, n = total(entry["rule"])
+        weak, _, _, weak_n = total(entry["weakened"])
+        for j, delta in enumerate(DELTAS):
+            low, high = error_interval(int(errors[j]), n)
+            lines.append(
+                f"| {name if j == 0 else ''} | {delta:g} | {errors[j]} of {n:,} | {low:.4f} to {high:.4f} | {unstopped[j]} | "
+                f"{mean[j]:.0f} | {weak[j] / weak_n:.2f} |"
+            )
+    return "\n".join(lines)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin nothing new after so long")
+    options = parser.parse_args(arguments)
+    store, start = Store(HERE.with_suffix(".json"), COMMAND), time.monotonic()
+    instances = store.data.setdefault("instances", {name: {"rule": [], "weakened": []} for name in INSTANCES})
+    for done in range(TRIALS // CHUNK):  # all instances grow together
+        for name, entry in instances.items():
+            if time.monotonic() - start > options.seconds:
+                break
+            if len(entry["weakened"]) == done < WEAK_TRIALS // CHUNK:
+                entry["weakened"].append(run(name, WEAK, done * CHUNK, CHUNK))
+            if len(entry["rule"]) == done:
+                entry["rule"].append(run(name, 1.0, done * CHUNK, CHUNK))
+        store.save()
+    print(
+        {
+            name: [*total(entry["rule"])[0].tolist(), len(entry["rule"]) * CHUNK]
+            for name, entry in instances.items()
+            if entry["rule"]
+        }
+    )
+
+
+if __name__ == "__main__":
+    main()
