@@ -32,8 +32,9 @@ class Trials:
         Samples taken in each round.
     """
 
-    def __init__(self, problem: str, trials: int, seed: int) -> None:
+    def __init__(self, problem: str, trials: int, seed: int, stopping: Any = "anytime") -> None:
         self.problem, self.trials, self.seed = PROBLEMS[problem](), trials, seed
+        self.stopping = stopping
         self.whole: list[float] = []
         self.inside: list[float] = []
         self.samples: list[int] = []
@@ -44,7 +45,7 @@ class Trials:
         found = la.simulate(
             self.problem,
             ["ebc-h"],
-            stopping="anytime",
+            stopping=self.stopping,
             deltas=[DELTA],
             trials=self.trials,
             seed=self.seed + len(self.samples),

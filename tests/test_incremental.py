@@ -185,7 +185,7 @@ def runs(draw, name, arms=(3, 9), large=False):
 
 
 @pytest.mark.parametrize("name", SOLVED)
-@settings(max_examples=14)
+@settings(max_examples=9)
 @given(data=st.data())
 def test_every_step_equals_the_plain_definition(name, data):
     engine, samples, asked = data.draw(runs(name))
@@ -236,7 +236,7 @@ def test_a_cluster_of_nearly_all_arms(name, data):
 
 
 @pytest.mark.parametrize("name", ["gaussian", "covariances", "rate", "mean", "bernoulli", "mixed"])
-@settings(max_examples=24)
+@settings(max_examples=14)
 @given(data=st.data())
 def test_very_unequal_counts(name, data):
     # one arm then has nearly all of the room to move, and bounds that give it to every arm are tight
@@ -293,7 +293,7 @@ def test_no_arm_of_a_vector_family_moves_where_the_cut_is_tied(name):
 @pytest.mark.parametrize(
     ("name", "d"), [("gaussian", 1), ("gaussian", 2), ("variances", 2), ("bernoulli", 1), ("poisson", 1)]
 )
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_exact_ties(name, d, data):
     n = data.draw(st.integers(3, 7))
@@ -325,7 +325,7 @@ def test_long_runs(name, n, k, rule, style, asked):
 
 
 @pytest.mark.parametrize("name", ["gaussian", "covariances", "rate", "gamma mean", "poisson", "mixed"])
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_pending_pulls_count_for_the_choice_only(name, data):
     engine, samples, asked = data.draw(runs(name))

@@ -11,6 +11,7 @@ import json
 import platform
 import sys
 import time
+from inspect import signature
 from typing import Any, Protocol
 
 import numpy as np
@@ -60,8 +61,11 @@ class WholeTrials:
     """Trials under the anytime rule; the first few prepare the process."""
 
     def __init__(self, order: dict[str, Any]) -> None:
-        Trials(order["problem"], 2, order["seed"]).advance()
-        self.trials = Trials(order["problem"], order["trials"], order["seed"])
+        rule = la.stopping.Anytime
+        # the version that both have; the other linkarms may know no other
+        stopping = rule(version=1) if "version" in signature(rule).parameters else rule()
+        Trials(order["problem"], 2, order["seed"], stopping).advance()
+        self.trials = Trials(order["problem"], order["trials"], order["seed"], stopping)
 
     def advance(self) -> dict[str, Any]:
         """Run the next trials."""

@@ -15,8 +15,8 @@ from linkarms.engine import Engine
 from linkarms.errors import InvalidInput
 from linkarms.montecarlo._failure import in_words
 from linkarms.problem import Problem
-from linkarms.sampling import SamplingRule
-from linkarms.stopping import StoppingRule
+from linkarms.sampling import EBC, EBCH, RoundRobin, SamplingRule
+from linkarms.stopping import Anytime, StoppingRule
 
 __all__ = ["BLOCK", "Halted", "Trial", "run_trial"]
 
@@ -60,8 +60,14 @@ class _Streams:
             self.used[m] = 0
 
 
+#: Rules of which nothing changes in a trial: it needs no copy of its own. A user's subclass may keep something.
+_UNCHANGING = (EBC, EBCH, RoundRobin, Anytime)
+
+
 def _own(rule: Rule) -> Rule:
     """A copy for this trial: what a user's rule keeps in itself must not depend on which trials ran before."""
+    if type(rule) in _UNCHANGING:
+        return rule
     try:
         return copy.deepcopy(rule)
     except Exception as error:
