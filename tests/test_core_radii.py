@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import optimize, stats
+from tests.oracles import unknown_variance
 
 from linkarms import _core
 
@@ -93,39 +94,29 @@ def test_waiting_times_by_rate_and_by_mean_are_the_same_region():
     assert 1 / (2.0 - by_rate[1]) == pytest.approx(0.5 + by_mean[0], rel=1e-6)
 
 
-def test_unknown_variance():
+@pytest.mark.parametrize("kind", ["separate", "coordinate", "full"])
+def test_unknown_variance(kind):
     arms = [_core.Arm.coordinates([_core.gaussian(1.0)] * 2)] * 3
-    unknown = _core.Model(arms, 2, "separate")
-    rng = np.random.default_rng(3)
-    x = rng.normal(1.0, 0.7, (9, 2))
-    # samples 3..9 are predicted, each by Student's t from those before it
-    log_predictive = 0.0
-    for i in range(2, 9):
-        before = x[:i]
-        squares, degrees = np.sum((before - before.mean(axis=0)) ** 2), 2 * (i - 1)
-        shape = squares / degrees * (1 + 1 / i) * np.eye(2)
-        log_predictive += stats.multivariate_t(before.mean(axis=0), shape, df=degrees).logpdf(x[i])
-    later, level = x[2:], math.log(3 / 0.1)
-
-    def evidence(lam):
-        best = np.mean((later - lam) ** 2)  # the variance that fits best
-        return log_predictive - stats.norm.logpdf(later, lam, math.sqrt(best)).sum()
-
-    moments = [_core.Moments() for _ in range(3)]
-    moments[0].predicted, moments[0].log_predictive = 7.0, log_predictive
-    moments[0].mean = later.mean(axis=0).tolist()
-    moments[0].squares = float(np.sum((later - later.mean(axis=0)) ** 2))
+    unknown = _core.Model(arms, 2, kind)
+    x = np.random.default_rng(3).normal(1.0, 0.7, (40, 2))
+    samples = _core.testing.Samples(unknown, np.array([[-np.inf, np.inf]] * 2))
+    for row in x:
+        samples.add(0, row)
+    moments = [samples.moments(m) for m in range(3)]
     means = np.vstack([x.mean(axis=0), [0, 0], [0, 0]])
     steps = [[0.6, 0.8], [0.0, 2.0]]
-    found = radii(unknown, [9, 1, 0], means, steps, 0.1, moments=moments)
-    assert found[0, 1] == pytest.approx(found[0, 0] / 2, rel=1e-12)  # a ball
+    found = radii(unknown, [40, 1, 0], means, steps, 0.1, moments=moments)
     assert found[1].tolist() == [math.inf] * 2
     assert np.isnan(found[2]).all()
-    # it reaches as far as the region about the predicted samples does from the mean of all
-    center = later.mean(axis=0)
-    own = optimize.brentq(lambda r: evidence(center + np.array([r, 0.0])) - level, 0.0, 50.0)
-    assert found[0, 0] == pytest.approx(own + np.linalg.norm(center - means[0]), rel=1e-9)
-    assert radii(unknown, [9, 1, 0], means, steps, 0.1)[0].tolist() == [math.inf] * 2
+    # it ends where the evidence against a mean, for the variance that suits it best, reaches the level
+    name = "isotropic" if kind == "separate" else kind
+    for radius, step in zip(found[0], steps, strict=True):
+        edge = x.mean(axis=0) + radius * np.array(step)
+        inside = x.mean(axis=0) + 0.99 * radius * np.array(step)
+        level, priors = math.log(3 * 3 / 0.1), (0.2, 1.0, 5.0)
+        assert max(unknown_variance.least(name, x, inside, c) for c in priors) < level
+        assert max(unknown_variance.least(name, x, edge, c) for c in priors) >= level - 1e-9
+    assert radii(unknown, [40, 1, 0], means, steps, 0.1)[0].tolist() == [math.inf] * 2
 
 
 def test_what_has_no_region():

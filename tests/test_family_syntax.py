@@ -29,14 +29,17 @@ WORDS = {
     "gaussian:2, poisson": f.Product([f.Gaussian(2.0), f.Poisson()]),
 }
 BAD = {
-    "cauchy": "family='cauchy' is unknown; choose gaussian-unknown[:shared], gaussian[:VARIANCE],",
+    "cauchy": "family='cauchy' is unknown; choose gaussian-unknown[:SHAPE], gaussian[:VARIANCE],",
     "": "family='' is unknown",
     "Gaussian": "family='Gaussian' is unknown",
     "gaussian:": "family='gaussian:': '' is not a number; write gaussian (variance 1) or gaussian:VARIANCE",
     "gaussian:-4": "family='gaussian:-4': covariance has the variance -4; variances must be positive",
     "gaussian:inf": "family='gaussian:inf': 'inf' is not a number; write gaussian",
     "gaussian:1:2": "family='gaussian:1:2': too many words; write gaussian",
-    "gaussian-unknown:each": "family='gaussian-unknown:each': 'each' is not 'shared'; write gaussian-unknown or",
+    "gaussian-unknown:each": (
+        "family='gaussian-unknown:each': 'each' is neither 'isotropic', 'coordinate', 'full' nor 'shared'; "
+        "write gaussian-unknown, or"
+    ),
     "bounded:5": "family='bounded:5': too few words; write bounded:LOW:HIGH",
     "bounded:5:1": "family='bounded:5:1': ",
     "gamma": "family='gamma': too few words; write gamma:SHAPE (by the rate) or gamma:SHAPE:mean",

@@ -10,7 +10,6 @@ from scipy import optimize, stats
 import linkarms as la
 from linkarms.engine import Engine
 from linkarms.families import UnknownVariance, resolve
-from linkarms.families._unknown import moments_to_rows
 from linkarms.montecarlo import promise_is_broken
 from linkarms.sampling import resolve_sampling
 from linkarms.stopping import Anytime
@@ -191,24 +190,3 @@ def test_dump_and_load():
     assert d.result().evidence == c.result().evidence
     assert d.ask(5) == c.ask(5)
     assert d.dump() == c.dump()
-
-
-def test_regions_end_where_the_evidence_reaches_the_level():
-    from linkarms.regions import confidence_radii
-
-    rng = np.random.default_rng(4)
-    engine = make(False, 3, 2)
-    told = feed(engine, np.tile(np.arange(3), 9), rng)
-    core = engine.core
-    rows = moments_to_rows(core.moments)
-    radii = confidence_radii(engine.families, core.counts, core.means, [[2.0, 0.0]], 0.1, rows)
-    used, total = predicted(told, False, 3, 2)
-    for m in range(3):
-        n, x = len(used[m]), np.array(used[m])
-        apart = np.linalg.norm(x.mean(axis=0) - core.means[m])
-        edge = x.mean(axis=0) + np.array([2.0 * radii[m, 0] - apart, 0.0])
-        variance = ((x - edge) ** 2).sum() / (2 * n)
-        best = stats.norm.logpdf(x, edge, math.sqrt(variance)).sum()
-        assert total[m] - best == pytest.approx(math.log(3 / 0.1))
-    bare = confidence_radii(engine.families, core.counts, core.means, [[2.0, 0.0]], 0.1)
-    assert np.isinf(bare).all()

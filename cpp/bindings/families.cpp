@@ -193,13 +193,14 @@ void bind_model(nb::module_& m) {
 void bind_families(nb::module_& m, nb::module_&) {
   bind_scalars(m);
   bind_model(m);
-  nb::class_<Moments>(m, "Moments", "What universal inference keeps of one arm's samples.")
+  nb::class_<Moments>(m, "Moments", "What is kept of one arm's samples where the variance is unknown.")
       .def(nb::init<>())
       .def_rw("predicted", &Moments::predicted)
       .def_rw("squares", &Moments::squares)
       .def_rw("log_predictive", &Moments::log_predictive)
       .def_rw("all_squares", &Moments::all_squares)
-      .def_rw("mean", &Moments::mean);
+      .def_rw("mean", &Moments::mean)
+      .def_rw("scatter", &Moments::scatter);
   m.def("confidence_radii", &radii, "model"_a, "counts"_a, "means"_a, "directions"_a, "delta"_a, "moments"_a = nb::none(),
         "Return how far the confidence region of each arm reaches from its estimate along each direction.");
 }

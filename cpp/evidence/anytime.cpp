@@ -5,7 +5,9 @@
 #include "evidence/aligned.hpp"
 #include "evidence/bottleneck.hpp"
 #include "evidence/centred_variance.hpp"
+#include "evidence/own_variance.hpp"
 #include "evidence/scalar.hpp"
+#include "evidence/shared_variance.hpp"
 #include "evidence/solved.hpp"
 #include "evidence/threshold.hpp"
 #include "evidence/unknown.hpp"
@@ -28,7 +30,8 @@ std::unique_ptr<AnytimeEvidence> make_threshold_evidence(const Model& model, con
         return std::make_unique<ThresholdEvidence<VarianceThreshold>>(model, task, grid, discount);
       }
       throw std::invalid_argument(
-          "a distance threshold is not available for this kind of unknown variance; give gaussian-unknown, or n_clusters");
+          "a distance threshold is not available for this kind of unknown variance; give gaussian-unknown:isotropic, or "
+          "n_clusters");
     case Kind::vector:
       break;
   }
@@ -50,7 +53,8 @@ std::unique_ptr<AnytimeEvidence> make_tolerant_evidence(const Model& model, doub
         return std::make_unique<BottleneckEvidence<CentredVarianceEvidence>>(model, grid, discount);
       }
       throw std::invalid_argument(
-          "a tolerance is not available for arms that share an unknown variance; give gaussian-unknown, or gaussian:VARIANCE");
+          "a tolerance is not available for this kind of unknown variance; give gaussian-unknown:isotropic, or "
+          "gaussian:VARIANCE");
     case Kind::vector:
       break;
   }
@@ -78,7 +82,14 @@ std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, const
     case Kind::scalar:
       return std::make_unique<BottleneckEvidence<ScalarEvidence>>(model, grid, discount);
     case Kind::unknown_variance:
-      if (version >= 2) return std::make_unique<BottleneckEvidence<CentredVarianceEvidence>>(model, grid, discount);
+      if (version >= 2 && model.variances() == Variances::shared) {
+        return std::make_unique<BottleneckEvidence<SharedVarianceEvidence>>(model, grid, discount);
+      }
+      if (version >= 2) return std::make_unique<BottleneckEvidence<OwnVarianceEvidence>>(model, grid, discount);
+      if (model.variances() != Variances::separate && model.variances() != Variances::shared) {
+        throw std::invalid_argument(
+            "version 1 of the anytime rule has no evidence for a variance per coordinate or a covariance; use version 2");
+      }
       return std::make_unique<BottleneckEvidence<UnknownVarianceEvidence>>(model, grid, discount);
   }
   throw std::logic_error("a kind of model without evidence");

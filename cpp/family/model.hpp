@@ -18,7 +18,13 @@ enum class Kind {
 };
 
 /// What is known of the variances of Gaussian arms.
-enum class Variances { known, separate, shared };
+enum class Variances {
+  known,
+  separate,    ///< each arm has its own, the same in all directions
+  shared,      ///< one for all arms and directions
+  coordinate,  ///< each arm has one per coordinate; coordinates are independent
+  full,        ///< each arm has a covariance
+};
 
 /// The families of M arms with d numbers per sample. Never changes once it is made.
 class Model {

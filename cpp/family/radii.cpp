@@ -1,11 +1,13 @@
 #include "family/radii.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <numbers>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "family/variance_shape.hpp"
 
 namespace linkarms {
 
@@ -13,13 +15,9 @@ namespace {
 
 /// The weight, in samples, of the mixture's prior.
 constexpr double prior_samples = 5.0;
+/// The same where the variance is unknown: few samples need a small one, or their evidence levels off too soon.
+constexpr std::array unknown_priors{0.2, 1.0, 5.0};
 constexpr int halvings = 50;
-
-double norm(View x) {
-  double total = 0.0;
-  for (const double v : x) total += v * v;
-  return std::sqrt(total);
-}
 
 Domain domain_of(const Arm& arm, std::size_t i) {
   if (arm.has_coordinates()) return domain(arm.coordinates()[i]);
@@ -80,17 +78,30 @@ class Ray {
   std::vector<double> step_, point_;
 };
 
-/// Where the evidence of universal inference reaches the level, as a distance from the mean of all samples:
-/// with n' predicted samples, S' their squares and r the distance from their mean,
-///   sum log predictive + (n' d / 2) (log(2 pi (S' + n' r^2) / (n' d)) + 1) = level.
-double unknown_radius(const Moments& own, View mean, double level) {
-  if (!(own.squares > 0.0)) return inf;
-  const double nd = own.predicted * static_cast<double>(mean.size());
-  const double exponent = std::min(2.0 * (level - own.log_predictive) / nd - 1.0, 700.0);
-  const double rest = nd / (2.0 * std::numbers::pi) * std::exp(exponent) - own.squares;
-  std::vector<double> apart(own.mean);
-  for (std::size_t i = 0; i < apart.size(); ++i) apart[i] -= mean[i];
-  return std::sqrt(std::max(rest, 0.0) / own.predicted) + norm(apart);
+/// Where the evidence of an arm of unknown variance reaches the level along `step`: from sum_k rise(s^2 t_k), t_k
+/// the forms of the step itself. Rounded outwards.
+double unknown_radius(const Model& model, double n, const Moments& own, View mean, View step, double level) {
+  const Index d = model.n_features();
+  const ArmShape shape(model.variances(), d, n, own);
+  if (shape.flat) return inf;
+  std::vector<double> end(mean.begin(), mean.end()), t(forms_per_arm(model));
+  for (std::size_t i = 0; i < end.size(); ++i) end[i] += step[i];
+  shape.forms(mean, end, t);
+  double nearest = inf;
+  for (const double c : unknown_priors) {  // the average over them is at least each, less log J
+    const ArmMixture mixture(shape, model.variances(), d, n, c);
+    const double needed = level + std::log(static_cast<double>(unknown_priors.size()));
+    double most = inf, least = 0.0;  // of s: where one t alone has reached it; where all together cannot have
+    for (const double x : t) most = std::min(most, std::sqrt(mixture.rise.reach(needed + mixture.price) / x));
+    while (t.size() > 1 && most < inf && most - least > 1e-3 * most) {
+      const double s = 0.5 * (least + most);
+      double total = -mixture.price;
+      for (const double x : t) total += mixture.rise.rise(s * s * x);
+      (total < needed ? least : most) = s;
+    }
+    nearest = std::min(nearest, most);
+  }
+  return nearest;
 }
 
 }  // namespace
@@ -120,11 +131,10 @@ Matrix confidence_radii(const Model& model, std::span<const Index> counts, const
     const auto at = static_cast<std::size_t>(m);
     if (counts[at] == 0) continue;
     model.arm(m).estimate(means.row(m), everywhere, center);
-    const double distance = unknown && !moments.empty() ? unknown_radius(moments[at], means.row(m), level) : inf;
     for (Index k = 0; k < directions.rows(); ++k) {
       const View step = directions.row(k);
       if (unknown) {
-        radii(m, k) = distance / norm(step);
+        radii(m, k) = moments.empty() ? inf : unknown_radius(model, counts[at], moments[at], means.row(m), step, level);
       } else if (std::ranges::all_of(center, [](double x) { return std::isfinite(x); })) {
         radii(m, k) = Ray(model.arm(m), counts[at], means.row(m), center, step).radius(level);
       }

@@ -16,8 +16,8 @@ namespace linkarms {
 
 /// How far the region of each arm (row) reaches from its estimate along each direction (column), in multiples
 /// of the direction; never too small. Infinite where nothing bounds the region, NaN for an arm without a
-/// sample. Directions of categorical arms are taken along the simplex. Where the variance is unknown the
-/// regions are balls, from `moments`; without moments nothing bounds them. Throws std::invalid_argument for a
+/// sample. Directions of categorical arms are taken along the simplex. Where the variance is unknown they come
+/// from `moments` (of one per arm: balls); without moments nothing bounds them. Throws std::invalid_argument for a
 /// user's own family, which has no mixture, and for arrays of another shape than the model's.
 [[nodiscard]] Matrix confidence_radii(const Model& model, std::span<const Index> counts, const Matrix& means,
                                       const Matrix& directions, double delta, std::span<const Moments> moments);

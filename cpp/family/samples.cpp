@@ -20,6 +20,13 @@ double log_student(double distance2, double degrees, double squares, double n, d
          0.5 * (degrees + d) * std::log1p(distance2 / spread);
 }
 
+/// How many numbers `Moments::scatter` has.
+std::size_t scatter_size(const Model& model) {
+  const auto d = static_cast<std::size_t>(model.n_features());
+  if (model.variances() == Variances::coordinate) return d;
+  return model.variances() == Variances::full ? d * (d + 1) / 2 : 0;
+}
+
 double degrees_of(Index d, Index count) {
   return static_cast<double>(d) * std::max(count - 1, 0);
 }
@@ -41,6 +48,7 @@ Samples::Samples(const Model& model, Matrix box)
   if (model.variances() != Variances::known) {
     Moments none;
     none.mean.assign(static_cast<std::size_t>(model.n_features()), 0.0);
+    none.scatter.assign(scatter_size(model), 0.0);
     moments_.assign(static_cast<std::size_t>(model.n_arms()), none);
   }
 }
@@ -52,7 +60,10 @@ void Samples::add(Index m, View statistic) {
   const MutView mean = scratch_.row(0), theta = scratch_.row(1);
   for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = means_.row(m)[i] + (statistic[i] - means_.row(m)[i]) / n;
   model_->arm(m).estimate(mean, box_, theta);
-  if (!moments_.empty()) predict(m, statistic);
+  if (!moments_.empty()) {
+    add_scatter(m, statistic);
+    predict(m, statistic);
+  }
   std::ranges::copy(mean, means_.row(m).begin());
   std::ranges::copy(theta, estimates_.row(m).begin());
   if (n == 1) --without_;
@@ -66,6 +77,11 @@ void Samples::set(std::vector<Index> counts, Matrix means, std::vector<Moments> 
   if (counts.size() != n_arms || means.rows() != means_.rows() || means.cols() != means_.cols() ||
       moments.size() != moments_.size()) {
     throw std::invalid_argument("counts, means or moments have another shape than the model; give one row per arm");
+  }
+  for (const Moments& own : moments) {
+    if (own.mean.size() != static_cast<std::size_t>(means.cols()) || own.scatter.size() != scatter_size(*model_)) {
+      throw std::invalid_argument("the moments of an arm have another length than the model's; they are damaged");
+    }
   }
   Samples next(*model_, box_);
   next.counts_ = std::move(counts);
@@ -81,6 +97,22 @@ void Samples::set(std::vector<Index> counts, Matrix means, std::vector<Moments> 
   *this = std::move(next);
 }
 
+// One more sample x: S grows by (n / (n + 1)) (x - mean) (x - mean)', n and the mean those before it.
+void Samples::add_scatter(Index m, View sample) {
+  Moments& own = moments_[static_cast<std::size_t>(m)];
+  const double n = count(m), share = n / (n + 1.0);
+  auto entry = own.scatter.begin();
+  const View mean = this->mean(m);
+  for (std::size_t i = 0; entry != own.scatter.end(); ++i) {
+    const double step = share * (sample[i] - mean[i]);
+    if (model_->variances() == Variances::coordinate) {
+      *entry++ += step * (sample[i] - mean[i]);
+    } else {
+      for (std::size_t j = 0; j <= i; ++j) *entry++ += step * (sample[j] - mean[j]);
+    }
+  }
+}
+
 void Samples::predict(Index m, View sample) {
   Moments& own = moments_[static_cast<std::size_t>(m)];
   const Index d = model_->n_features(), n = count(m);
@@ -94,7 +126,8 @@ void Samples::predict(Index m, View sample) {
   }
   double distance2 = 0.0;
   for (std::size_t i = 0; i < sample.size(); ++i) distance2 += (sample[i] - mean(m)[i]) * (sample[i] - mean(m)[i]);
-  if (n >= 1 && degrees >= 1.0 && squares > 0.0) {
+  const bool isotropic = own.scatter.empty();
+  if (isotropic && n >= 1 && degrees >= 1.0 && squares > 0.0) {
     own.log_predictive += log_student(distance2, degrees, squares, n, d);
     own.predicted += 1.0;
     for (std::size_t i = 0; i < sample.size(); ++i) {
@@ -107,7 +140,7 @@ void Samples::predict(Index m, View sample) {
 }
 
 double Samples::find_precision(Index m) const {
-  if (model_->variances() != Variances::separate) return 1.0;
+  if (model_->variances() == Variances::known || model_->variances() == Variances::shared) return 1.0;
   const double degrees = degrees_of(model_->n_features(), count(m)), squares = moments(m).all_squares;
   if (degrees < 1.0 || squares <= 0.0) return 1.0;
   return degrees / (squares * std::exp(2.0 * std::sqrt(2.0 / degrees)));

@@ -8,14 +8,17 @@
 
 namespace linkarms {
 
-/// What universal inference keeps of one arm's samples (section 5 of math.md); all zero before the first
-/// sample.
+/// What is kept of one arm's samples where the variance is unknown: what universal inference needs (section 5 of
+/// math.md; of one variance per arm or for all), and the squares about the mean. All zero before the first sample.
 struct Moments {
   double predicted = 0.0;       ///< samples predicted from those before them
   double squares = 0.0;         ///< their squares about their mean
   double log_predictive = 0.0;  ///< sum of their log predictive densities
   double all_squares = 0.0;     ///< squares of all samples about their mean
   std::vector<double> mean;     ///< mean of the predicted samples
+  /// The same squares by coordinate (d of them), or products of two coordinates (the lower triangle, row by row);
+  /// empty where one variance serves all directions.
+  std::vector<double> scatter;
 };
 
 /// The sufficient statistics of M arms and the estimates that follow from them.
@@ -40,11 +43,12 @@ class Samples {
   [[nodiscard]] const Matrix& means() const { return means_; }
   [[nodiscard]] const Matrix& estimates() const { return estimates_; }
   [[nodiscard]] const Moments& moments(Index m) const { return moments_[static_cast<std::size_t>(m)]; }
-  /// One over arm m's variance as far as its samples tell, for choosing arms only; 1 where it is known or
-  /// shared.
+  /// One over arm m's variance as far as its samples tell (of several, their mean), for choosing arms only; 1
+  /// where it is known or shared.
   [[nodiscard]] double precision(Index m) const { return precision_[static_cast<std::size_t>(m)]; }
 
  private:
+  void add_scatter(Index m, View sample);
   /// Predict a sample of arm m from those before it, and take it into the arm's moments. A sample is
   /// predicted as soon as the ones before it allow (an arm's third, or its second where arms share one
   /// variance and any has repeated); whether it is, is known before it is drawn.

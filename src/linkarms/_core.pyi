@@ -66,7 +66,7 @@ class Model:
         self,
         arms: Sequence[Arm],
         n_features: int,
-        variances: Literal["known", "separate", "shared"] = "known",
+        variances: Literal["known", "separate", "shared", "coordinate", "full"] = "known",
     ) -> None: ...
     @property
     def n_arms(self) -> int: ...
@@ -75,7 +75,7 @@ class Model:
     @property
     def kind(self) -> Literal["isotropic", "covariance", "scalar", "vector", "unknown-variance"]: ...
     @property
-    def variances(self) -> Literal["known", "separate", "shared"]: ...
+    def variances(self) -> Literal["known", "separate", "shared", "coordinate", "full"]: ...
     @property
     def has_user_family(self) -> bool: ...
     @property
@@ -90,13 +90,14 @@ class Model:
     def reach(self, arm: int, theta: _Array, level: float) -> float: ...
 
 class Moments:
-    """What universal inference keeps of one arm's samples."""
+    """What is kept of one arm's samples where the variance is unknown."""
 
     predicted: float
     squares: float
     log_predictive: float
     all_squares: float
     mean: list[float]
+    scatter: list[float]
     def __init__(self) -> None: ...
 
 def confidence_radii(

@@ -8,6 +8,6 @@ __all__ = ["DEFAULT", "SYNTAX"]
 DEFAULT = "gaussian-unknown"
 #: Every family that can be written as text; `linkarms.families.parse` reads them.
 SYNTAX = (
-    "gaussian-unknown[:shared], gaussian[:VARIANCE], bounded:LOW:HIGH, bernoulli, poisson, exponential[:mean], "
-    "gamma:SHAPE[:mean] or categorical[:CATEGORIES]"
+    "gaussian-unknown[:SHAPE], gaussian[:VARIANCE], bounded:LOW:HIGH, bernoulli, poisson, "
+    "exponential[:mean], gamma:SHAPE[:mean] or categorical[:CATEGORIES]"
 )

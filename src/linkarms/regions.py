@@ -66,7 +66,9 @@ def confidence_radii(
         np.array(means, dtype=np.float64),
         np.atleast_2d(np.array(directions, dtype=np.float64)),
         check_delta(delta),
-        None if moments is None else moments_from_rows(np.array(moments, dtype=np.float64)),
+        None
+        if moments is None
+        else moments_from_rows(np.array(moments, dtype=np.float64), families.n_features),
     )
 
 

@@ -51,7 +51,7 @@ class Resampled(Family):
         return self.model.native(n_features)
 
     @property
-    def variances(self) -> Literal["known", "separate", "shared"]:
+    def variances(self) -> Literal["known", "separate", "shared", "coordinate", "full"]:
         """Return the model's."""
         return self.model.variances
 

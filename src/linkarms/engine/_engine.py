@@ -217,7 +217,7 @@ class Engine:
             counts=data["counts"],
             pending=data["pending"],
             means=np.array(data["means"], dtype=np.float64).reshape(shape),
-            moments=moments_from_rows(np.array(data["moments"], dtype=np.float64))
+            moments=moments_from_rows(np.array(data["moments"], dtype=np.float64), shape[1])
             if "moments" in data
             else [],
             weights=weights,

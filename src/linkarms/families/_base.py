@@ -66,7 +66,7 @@ class Family(ABC):
         )
 
     @property
-    def variances(self) -> Literal["known", "separate", "shared"]:
+    def variances(self) -> Literal["known", "separate", "shared", "coordinate", "full"]:
         """What is known of the variances of Gaussian arms."""
         return "known"
 

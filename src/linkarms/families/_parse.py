@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from linkarms._family_syntax import SYNTAX
 from linkarms.errors import InvalidInput
@@ -14,7 +14,7 @@ from linkarms.families._counts import Bernoulli, Categorical, Poisson
 from linkarms.families._gamma import Exponential, Gamma
 from linkarms.families._gaussian import Bounded, Gaussian
 from linkarms.families._product import Product
-from linkarms.families._unknown import UnknownVariance
+from linkarms.families._unknown import Shape, UnknownVariance
 
 __all__ = ["parse"]
 
@@ -92,10 +92,14 @@ def _number(word: str) -> float:
     return value
 
 
-def _shared(words: list[str]) -> bool:
-    if words and words[0] != "shared":
-        raise _Unreadable(f"{_shown(words[0])} is not 'shared'")
-    return bool(words)
+def _unknown(words: list[str], n_features: int | None) -> UnknownVariance:
+    """Without a word nothing is taken for granted: vectors have a covariance."""
+    word = words[0] if words else "full" if (n_features or 1) > 1 else "isotropic"
+    if word == "shared":
+        return UnknownVariance(shared=True)
+    if word not in ("isotropic", "coordinate", "full"):
+        raise _Unreadable(f"{_shown(word)} is neither 'isotropic', 'coordinate', 'full' nor 'shared'")
+    return UnknownVariance(covariance=cast(Shape, word))
 
 
 def _parameter(words: list[str]) -> Literal["rate", "mean"]:
@@ -119,7 +123,7 @@ _FORMS = {
         "gaussian (variance 1) or gaussian:VARIANCE", 0, 1, lambda w, _: Gaussian(*map(_number, w))
     ),
     "gaussian-unknown": _Form(
-        "gaussian-unknown or gaussian-unknown:shared", 0, 1, lambda w, _: UnknownVariance(_shared(w))
+        "gaussian-unknown, or after a colon isotropic, coordinate, full or shared", 0, 1, _unknown
     ),
     "bounded": _Form("bounded:LOW:HIGH", 2, 2, lambda w, _: Bounded(_number(w[0]), _number(w[1]))),
     "exponential": _Form(

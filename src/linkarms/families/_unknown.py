@@ -1,41 +1,44 @@
 """Gaussian arms whose variance nobody knows: the family, and what it keeps of the samples.
 
-The evidence is universal inference: samples are predicted from those before them, and the predictions are compared with the best that any
-variance could have done on the *same* samples. A sample is predicted as soon as the ones before it allow (the third of an arm on, or,
-with one variance for all arms, the second of an arm once any arm has repeated), by Student's t. Whether it is predicted is known
-before it is drawn.
+Version 2 of the anytime rule has evidence centred at the tested mean and variance. Version 1 has universal inference: samples are
+predicted from those before them, and the predictions are compared with the best that any variance could have done on the *same* samples.
+A sample is predicted as soon as the ones before it allow (the third of an arm on, or, with one variance for all arms, the second of an arm
+once any arm has repeated), by Student's t. Whether it is predicted is known before it is drawn.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from linkarms import _core
-from linkarms._validate import check_number
 from linkarms.errors import InvalidInput
 from linkarms.families._base import Array as FloatArray
 from linkarms.families._base import Family
+from linkarms.families._gaussian import Gaussian
 
-__all__ = ["UnknownVariance", "moments_from_rows", "moments_to_rows"]
+__all__ = ["Shape", "UnknownVariance", "moments_from_rows", "moments_to_rows"]
+
+Shape = Literal["isotropic", "coordinate", "full"]
 
 
 class UnknownVariance(Family):
-    """Gaussian samples with unknown mean (the parameter) and unknown variance, the same in every coordinate.
+    """Gaussian samples with unknown mean (the parameter) and unknown variance or covariance.
 
-    Only for the anytime rule. Nothing is assumed of the variances, except with ``shared=True`` that all arms have the same one, which needs
-    fewer samples.
+    Only for the anytime rule. Clusters are those of the Euclidean distances between means, whatever the variances.
 
     Parameters
     ----------
     shared : bool, default False
-        All arms have one variance.
-    draw_variance : float, default 1.0
-        The variance of the samples that simulations draw. The rules never see it.
+        All arms have one variance, the same in every coordinate: needs fewer samples.
+    draw_variance : float, or array of shape (d,) or (d, d), default 1.0
+        The variance of the samples that simulations draw, or their covariance. The rules never see it.
+    covariance : {"isotropic", "coordinate", "full"}, default "isotropic"
+        What the variance of an arm may be: the same in every coordinate; one per coordinate, with independent coordinates; or any
+        covariance. For numbers all are the same. ``family="gaussian-unknown"`` as text means "full" for vectors.
 
     Examples
     --------
@@ -48,19 +51,42 @@ class UnknownVariance(Family):
     name = "gaussian-unknown"
     limit = 1e30  # the evidence has products of squares of samples
 
-    def __init__(self, shared: bool = False, draw_variance: float = 1.0) -> None:
+    def __init__(
+        self, shared: bool = False, draw_variance: ArrayLike = 1.0, covariance: Shape = "isotropic"
+    ) -> None:
         if not isinstance(shared, bool):
             raise InvalidInput(f"shared={shared!r} is neither True nor False; give one of them")
+        if covariance not in get_args(Shape):
+            raise InvalidInput(
+                f"covariance={covariance!r} is neither 'isotropic', 'coordinate' nor 'full'; give one of them"
+            )
+        if shared and covariance != "isotropic":
+            raise InvalidInput(
+                f"shared=True and covariance={covariance!r} do not go together; arms can only share one variance for all coordinates"
+            )
         self.shared = shared
-        self.draw_variance = check_number("draw_variance", draw_variance, 0.0)
+        self.covariance: Shape = covariance
+        try:
+            self._drawn = Gaussian(draw_variance)
+        except InvalidInput as error:
+            raise InvalidInput(str(error).replace("covariance", "draw_variance", 1)) from None
+
+    @property
+    def draw_variance(self) -> float | FloatArray:
+        """The variance of simulations, or their covariance."""
+        drawn = self._drawn.covariance
+        assert drawn is not None
+        return float(drawn) if drawn.ndim == 0 else drawn
 
     def native(self, n_features: int) -> _core.Arm:
         """Return an arm of unit variance: the arms' precision enters by the weights, the evidence has its own formulas."""
         return _core.Arm.coordinates([_core.gaussian(1.0)] * n_features)
 
     @property
-    def variances(self) -> Literal["known", "separate", "shared"]:
-        """Return whether all arms have one variance."""
+    def variances(self) -> Literal["known", "separate", "shared", "coordinate", "full"]:
+        """Return what an arm's variance may be, and whether all arms have the same."""
+        if self.covariance != "isotropic":
+            return self.covariance
         return "shared" if self.shared else "separate"
 
     def kl(self, theta: ArrayLike, lam: ArrayLike) -> float:
@@ -79,31 +105,37 @@ class UnknownVariance(Family):
 
     def draw(self, rng: np.random.Generator, theta: FloatArray, size: int) -> FloatArray:
         """Gaussian samples with `draw_variance`."""
-        return theta + math.sqrt(self.draw_variance) * rng.standard_normal((size, len(theta)))
+        return self._drawn.draw(rng, theta, size)
 
     def to_dict(self) -> dict[str, Any]:
-        """Name, whether the variance is shared, and the variance of simulations."""
-        return {"name": self.name, "shared": self.shared, "draw_variance": self.draw_variance}
+        """Name, what the variance may be, and the variance of simulations."""
+        spec = {
+            "name": self.name,
+            "shared": self.shared,
+            "draw_variance": self._drawn.to_dict()["covariance"],
+        }
+        return spec if self.covariance == "isotropic" else {**spec, "covariance": self.covariance}
 
 
 def moments_to_rows(moments: Sequence[_core.Moments]) -> FloatArray:
-    """Return what is kept of each arm as the rows of an array, shape (M, 4 + d), as dumps hold it.
+    """Return what is kept of each arm as the rows of an array, as dumps hold it.
 
     Columns: samples predicted, their squares about their mean, the sum of their log predictive densities, the squares of all samples about
-    their mean; then the mean of the predicted samples.
+    their mean; then the mean of the predicted samples; then, where arms have more than one variance, the squares of all samples about their
+    mean per coordinate, or the lower triangle of their products.
     """
     return np.array(
-        [[x.predicted, x.squares, x.log_predictive, x.all_squares, *x.mean] for x in moments],
+        [[x.predicted, x.squares, x.log_predictive, x.all_squares, *x.mean, *x.scatter] for x in moments],
         dtype=np.float64,
     )
 
 
-def moments_from_rows(rows: FloatArray) -> list[_core.Moments]:
+def moments_from_rows(rows: FloatArray, n_features: int) -> list[_core.Moments]:
     """Return what `moments_to_rows` wrote, as the native core takes it."""
     found = []
     for row in rows.tolist():
         x = _core.Moments()
         x.predicted, x.squares, x.log_predictive, x.all_squares = row[:4]
-        x.mean = row[4:]
+        x.mean, x.scatter = row[4 : 4 + n_features], row[4 + n_features :]
         found.append(x)
     return found

@@ -82,6 +82,14 @@ class Anytime(StoppingRule):
             return np.array(ALIGNED_GRID)
         return self._grid if _core.evidence_has_scale(families.model, self.version) else self._grid[:1]
 
+    def check(self, families: ArmFamilies) -> None:
+        """Raise `InvalidInput` where version 1 has no evidence for the families."""
+        if self.version == 1 and families.model.variances in ("coordinate", "full"):
+            raise InvalidInput(
+                "version 1 of the anytime rule has no evidence for a variance per coordinate or a covariance; use version 2, "
+                "or the family 'gaussian-unknown:isotropic'"
+            )
+
     def native(self, families: ArmFamilies) -> _core.AnytimeStop:
         """Return the rule as the core runs it."""
         return _core.AnytimeStop(

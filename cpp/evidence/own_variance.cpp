@@ -1,0 +1,284 @@
+#include "evidence/own_variance.hpp"
+
+#include <numeric>
+
+#include "evidence/solved.hpp"
+#include "math/shares.hpp"
+
+namespace linkarms {
+namespace {
+
+/// The weight s of the parts in which all arms count.
+constexpr double together = 0.7;
+/// Shares below this are left out.
+constexpr double least_share = 1e-3;
+/// Points that are kept: enough for the edges of four arms, twice.
+constexpr std::size_t most_points = 12;
+
+}  // namespace
+
+OwnVarianceEvidence::OwnVarianceEvidence(const Model& model, std::vector<double> grid, double discount)
+    : model_(&model), grid_(std::move(grid)), discount_(discount) {
+  forget();
+}
+
+void OwnVarianceEvidence::forget() {
+  entries_.assign(static_cast<std::size_t>(model_->n_arms()), {});
+  points_.assign(most_points, {});
+}
+
+const OwnVarianceEvidence::Entry& OwnVarianceEvidence::entry(const Samples& samples, Index m) {
+  Entry& own = entries_[static_cast<std::size_t>(m)];
+  if (own.count == samples.count(m)) return own;
+  const Index d = model_->n_features();
+  const double n = samples.count(m);
+  own = {samples.count(m), ArmShape(model_->variances(), d, n, samples.moments(m)), {}, {}};
+  for (const double c : grid_) {
+    const ArmMixture mixture(own.shape, model_->variances(), d, n, c);
+    own.rise.push_back(mixture.rise);
+    own.price.push_back(mixture.price / discount_);
+  }
+  return own;
+}
+
+OwnVarianceEvidence::Piece OwnVarianceEvidence::piece(const Situation& now, const Witness& w) {
+  Piece out{w, {w.u, w.v, w.b, w.a}, w.shared() ? 3U : 4U, forms_per_arm(*model_), {}, nullptr, {}};
+  std::array<const ArmShape*, 4> shapes{};
+  for (std::size_t i = 0; i < out.count; ++i) {
+    out.entries[i] = &entry(now.samples, out.arms[i]);
+    shapes[i] = &out.entries[i]->shape;
+  }
+  out.t.assign(out.count * out.per, 0.0);
+  out.forms = make_variance_forms(now.samples, w, shapes);
+  return out;
+}
+
+bool OwnVarianceEvidence::is_free(const Situation& now, const Piece& piece) {
+  if (now.dist(piece.witness.a, piece.witness.b) <= now.dist(piece.witness.u, piece.witness.v)) return true;
+  return std::any_of(piece.entries.begin(), piece.entries.begin() + static_cast<std::ptrdiff_t>(piece.count),
+                     [](const Entry* e) { return e->shape.flat; });
+}
+
+double OwnVarianceEvidence::log_all() const {
+  return std::log(together / static_cast<double>(grid_.size()));
+}
+
+double OwnVarianceEvidence::log_alone(const Piece& piece) const {
+  return std::log((1.0 - together) / static_cast<double>(grid_.size() * piece.count));
+}
+
+double OwnVarianceEvidence::arm_evidence(const Piece& piece, std::size_t i, std::size_t j) const {
+  double total = -piece.entries[i]->price[j];
+  for (const double t : piece.of(i)) {
+    if (t > 0.0) total += piece.entries[i]->rise[j].rise(t);
+  }
+  return total;
+}
+
+double OwnVarianceEvidence::log_evidence(const Piece& piece) const {
+  const double all = log_all(), alone = log_alone(piece);
+  std::vector<double> parts;
+  for (std::size_t j = 0; j < grid_.size(); ++j) {
+    double total = 0.0;
+    for (std::size_t i = 0; i < piece.count; ++i) {
+      const double own = arm_evidence(piece, i, j);
+      total += own;
+      parts.push_back(own + alone);
+    }
+    parts.push_back(total + all);
+  }
+  return to_shares(parts);
+}
+
+ConcaveGoal OwnVarianceEvidence::goal_of(const Piece& piece, Index scale) const {
+  ConcaveGoal goal{{}, 0.0};
+  for (std::size_t i = 0; i < piece.count; ++i) {
+    AveragedRise own;
+    own.add(1.0, piece.entries[i]->rise[static_cast<std::size_t>(scale)]);
+    goal.rises.insert(goal.rises.end(), piece.per, own);
+  }
+  return goal;
+}
+
+ConcaveGoal OwnVarianceEvidence::goal_at(const Piece& piece, double level) const {
+  const std::size_t parts = piece.count + 1, last = piece.count;  // at each c: every arm alone, and all of them
+  const double all = log_all(), alone = log_alone(piece);
+  std::vector<double> share(grid_.size() * parts), of_scale(grid_.size(), 0.0);
+  for (std::size_t j = 0; j < grid_.size(); ++j) {
+    double total = 0.0;
+    for (std::size_t i = 0; i < piece.count; ++i) {
+      const double own = arm_evidence(piece, i, j);
+      total += own;
+      share[j * parts + i] = own + alone;
+    }
+    share[j * parts + last] = total + all;
+  }
+  to_shares(share);
+  for (std::size_t k = 0; k < share.size(); ++k) of_scale[k / parts] += share[k];
+  std::vector<std::size_t> order(grid_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order,
+                    [&](std::size_t i, std::size_t j) { return of_scale[i] != of_scale[j] ? of_scale[i] > of_scale[j] : i < j; });
+  order.resize(std::min(order.size(), AveragedRise::most));
+  double sum = 0.0;
+  for (const std::size_t j : order) {
+    for (double& x : std::span(share).subspan(j * parts, parts)) {
+      if (x < least_share) x = 0.0;
+      sum += x;
+    }
+  }
+  ConcaveGoal goal{{}, level};
+  std::vector<AveragedRise> own(piece.count);
+  for (const std::size_t j : order) {
+    for (std::size_t k = 0; k < parts; ++k) {
+      const double q = share[j * parts + k] / sum;
+      if (q > 0.0) goal.needed += q * (std::log(q) - (k == last ? all : alone));
+    }
+    for (std::size_t i = 0; i < piece.count; ++i) {
+      const double q = (share[j * parts + i] + share[j * parts + last]) / sum;
+      if (!(q > 0.0)) continue;
+      own[i].add(q, piece.entries[i]->rise[j]);
+      goal.needed += q * piece.entries[i]->price[j];
+    }
+  }
+  for (const AveragedRise& rise : own) goal.rises.insert(goal.rises.end(), piece.per, rise);
+  return goal;
+}
+
+bool OwnVarianceEvidence::recall(const Situation& now, Piece& piece) const {
+  const auto found = std::ranges::find(points_, piece.witness, &Point::witness);
+  if (found == points_.end()) return false;
+  for (std::size_t i = 0; i < piece.count; ++i) {
+    piece.entries[i]->shape.forms(now.samples.mean(piece.arms[i]), found->lam.row(static_cast<Index>(i)),
+                                  std::span(piece.t).subspan(i * piece.per, piece.per));
+  }
+  return true;
+}
+
+void OwnVarianceEvidence::keep(const Piece& piece, const Matrix& lam) {
+  auto found = std::ranges::find(points_, piece.witness, &Point::witness);
+  if (found == points_.end()) {
+    found = points_.begin() + static_cast<std::ptrdiff_t>(next_);
+    next_ = (next_ + 1) % points_.size();
+  }
+  *found = {piece.witness, lam};
+}
+
+// Nothing that is kept enters: a proof begins here, and must not depend on what was asked before.
+double OwnVarianceEvidence::find_low(Piece& piece, Index first) {
+  const std::vector<double> zero(piece.t.size(), 0.0);
+  std::vector<double> best_t = zero;
+  Matrix best_lam;
+  double best = inf;
+  const auto consider = [&] {
+    const double value = log_evidence(piece);
+    if (!(value < best)) return;
+    best = value;
+    best_t = piece.t;
+    best_lam = piece.forms->lam();
+  };
+  const auto go = [&](const ConcaveGoal& goal, const std::vector<double>& from) {
+    piece.t = from;
+    descend(*piece.forms, goal.rises, piece.t);
+    consider();
+  };
+  const ConcaveGoal goal = goal_of(piece, first);
+  go(goal, zero);
+  for (std::size_t i = 0; i < piece.count; ++i) {  // one arm that goes nearly the whole way
+    std::vector<double> from = zero;
+    for (std::size_t k = 0; k < piece.per; ++k) from[i * piece.per + k] = 1e4;
+    go(goal, from);
+  }
+  piece.t = best_t;
+  go(goal_at(piece, 0.0), std::vector<double>(best_t));
+  piece.t = best_t;
+  keep(piece, best_lam);
+  return best;
+}
+
+// log E >= l_mj + log_alone for each arm and c: where that reaches the level, nothing is left to prove, so each t
+// has a cap.
+bool OwnVarianceEvidence::is_proved(Piece& piece, double level) {
+  const double wanted = level + sure * (1.0 + std::abs(level));
+  std::vector<double> caps;
+  for (std::size_t i = 0; i < piece.count; ++i) {
+    const Entry& own = *piece.entries[i];
+    double cap = inf;
+    for (std::size_t j = 0; j < grid_.size(); ++j) {
+      const double rise = wanted + own.price[j] - log_alone(piece);
+      if (cap == inf || own.rise[j].rise(cap) > rise) cap = std::min(cap, own.rise[j].reach(rise));
+    }
+    caps.insert(caps.end(), piece.per, std::max(cap, 1e-300));
+  }
+  const std::vector<double> start = piece.t;
+  const bool reached = is_reached(*piece.forms, caps, start, [&](std::span<const double> t) -> std::optional<ConcaveGoal> {
+    std::ranges::copy(t, piece.t.begin());
+    ConcaveGoal goal = goal_at(piece, wanted);
+    double value = 0.0;
+    for (std::size_t k = 0; k < t.size(); ++k) value += goal.rises[k].rise(t[k]);
+    if (value < goal.needed) return std::nullopt;  // (what leaving out small shares lost is lost)
+    return goal;
+  });
+  if (!reached) keep(piece, piece.forms->lam());
+  return reached;
+}
+
+// By halving between what holds everywhere and the low point. The order of the questions does not depend on the level,
+// which only ends them early: whether a level is reached does not depend on how it is asked.
+double OwnVarianceEvidence::halve(const Situation& now, Piece& piece, Index first, double enough, double too_little) {
+  std::ranges::fill(piece.t, 0.0);
+  double low = log_evidence(piece);  // no rise is negative
+  if (is_free(now, piece)) return low;
+  double high = find_low(piece, first);
+  const std::vector<double> at = piece.t;
+  while (high - low > 1e-3 * (1.0 + std::abs(high)) && low < enough && high >= too_little) {
+    const double middle = 0.5 * (low + high);
+    piece.t = at;
+    (is_proved(piece, middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+bool OwnVarianceEvidence::is_below(const Situation& now, const Witness& w, double level, Index first) {
+  Piece piece = this->piece(now, w);
+  if (!is_free(now, piece) && recall(now, piece) && log_evidence(piece) < level - sure * (1.0 + std::abs(level))) return true;
+  return halve(now, piece, first, level, level) < level;
+}
+
+double OwnVarianceEvidence::against(const Situation& now, const Witness& w, double level, Index first) {
+  Piece piece = this->piece(now, w);
+  return halve(now, piece, first, level, -inf);
+}
+
+Index OwnVarianceEvidence::best_scale(const Situation& now, const Witness& w, Index scale) {
+  Piece piece = this->piece(now, w);
+  if (!is_free(now, piece)) find_low(piece, scale);
+  double most = -inf;
+  for (std::size_t j = 0; j < grid_.size(); ++j) {
+    double value = 0.0;
+    for (std::size_t i = 0; i < piece.count; ++i) value += arm_evidence(piece, i, j);
+    if (value > most) {
+      most = value;
+      scale = static_cast<Index>(j);
+    }
+  }
+  return scale;
+}
+
+// How far an arm can be where the evidence is below the level: sum_k t_k is at most the t of the largest share of
+// the level (rises are concave), and |D|^2 at most that times the largest variance.
+std::vector<SpreadBounds> OwnVarianceEvidence::bounds(const Situation& now, double level, Index first, const Witness&) {
+  const auto j = static_cast<std::size_t>(first);
+  SpreadBounds out;
+  for (Index m = 0; m < model_->n_arms(); ++m) out.price.push_back(entry(now.samples, m).price[j]);
+  out.constant = -log_all();
+  out.least = std::max(largest_share(level + out.constant, out.price), 1e-300);
+  for (Index m = 0; m < model_->n_arms(); ++m) {
+    const Entry& own = entry(now.samples, m);
+    const double t = own.shape.flat ? inf : own.rise[j].reach(out.least);
+    out.spread.push_back(t < inf ? std::min(2.0 * t * own.shape.widest / out.least, 1e300) : 1e300);
+  }
+  return {out};
+}
+
+}  // namespace linkarms

@@ -1,0 +1,92 @@
+// Evidence of Gaussian arms that each have a variance of their own, one for all coordinates, one per coordinate,
+// or a covariance (section 6 of math.md), as an average over the grid of c (7.4).
+//
+// With l_mj(lambda) the evidence of arm m at the j-th c, and w_j = 1/J,
+//   E(lambda) = sum_j w_j (s exp(sum_m l_mj(lambda_m)) + (1 - s) mean_m exp(l_mj(lambda_m))) .
+// Each part is a martingale of mean one at the truth, so E is. In the second an arm that would have to move far
+// does not pay the prices of the others: where gaps are wide and samples few that is most of what there is to pay.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "evidence/pairs.hpp"
+#include "evidence/variance_forms.hpp"
+
+namespace linkarms {
+
+class OwnVarianceEvidence {
+ public:
+  static constexpr EvidenceUnit unit = EvidenceUnit::set;
+  static constexpr bool averages_grid = true;
+
+  OwnVarianceEvidence(const Model& model, std::vector<double> grid, double discount);
+
+  [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);
+  [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first);
+  [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale);
+  [[nodiscard]] std::vector<SpreadBounds> bounds(const Situation& now, double level, Index first, const Witness& at);
+  void sampled(const Situation&, Index) const {}
+  void forget();
+
+ private:
+  /// What the samples of one arm say, after `count` of them.
+  struct Entry {
+    long long count = -1;
+    ArmShape shape;
+    std::vector<VarianceRise> rise;  ///< for each c
+    std::vector<double> price;
+  };
+  /// A lambda that the constraint of `witness` allows (rows u, v, b, a).
+  struct Point {
+    Witness witness;
+    Matrix lam;
+  };
+  /// The arms of a witness, what their samples say, and the problem below. `t` are the forms at a lambda.
+  struct Piece {
+    Witness witness;
+    std::array<Index, 4> arms;
+    std::size_t count, per;
+    std::array<const Entry*, 4> entries;
+    std::unique_ptr<VarianceForms> forms;
+    std::vector<double> t;
+    [[nodiscard]] std::span<const double> of(std::size_t i) const { return std::span(t).subspan(i * per, per); }
+  };
+
+  [[nodiscard]] const Entry& entry(const Samples& samples, Index m);
+  [[nodiscard]] Piece piece(const Situation& now, const Witness& w);
+  /// Whether the infimum is where every arm is: the constraint holds there, or some arm moves anywhere for nothing.
+  [[nodiscard]] static bool is_free(const Situation& now, const Piece& piece);
+  /// l_mj of the i-th arm at `piece.t`.
+  [[nodiscard]] double arm_evidence(const Piece& piece, std::size_t i, std::size_t j) const;
+  /// log E at `piece.t`.
+  [[nodiscard]] double log_evidence(const Piece& piece) const;
+  /// The logarithms of the weights of the two parts at one c.
+  [[nodiscard]] double log_all() const;
+  [[nodiscard]] double log_alone(const Piece& piece) const;
+
+  /// By 7.4, for a distribution q on the parts of E: log E >= sum of their logarithms, each times its share, less
+  /// sum q log(q / weight). With the q of the parts at `piece.t` both are equal there. Returns what the arms'
+  /// rises have to reach for the right side to be at least `level`.
+  [[nodiscard]] ConcaveGoal goal_at(const Piece& piece, double level) const;
+  [[nodiscard]] ConcaveGoal goal_of(const Piece& piece, Index scale) const;
+  /// Bring `piece.t` to a low point of log E, and keep it; returns log E there.
+  double find_low(Piece& piece, Index first);
+  /// The infimum of log E within a thousandth, from below; ends as soon as it is sure to be at least `enough`, or below
+  /// `too_little`.
+  double halve(const Situation& now, Piece& piece, Index first, double enough, double too_little);
+  /// Bring `piece.t` to what is kept for its witness, if anything.
+  bool recall(const Situation& now, Piece& piece) const;
+  void keep(const Piece& piece, const Matrix& lam);
+  /// Whether log E is at least `level` everywhere; proved with the shares at `piece.t`.
+  [[nodiscard]] bool is_proved(Piece& piece, double level);
+
+  const Model* model_;
+  std::vector<double> grid_;
+  double discount_;
+  std::vector<Entry> entries_;
+  std::vector<Point> points_;
+  std::size_t next_ = 0;  ///< the point that is replaced next
+};
+
+}  // namespace linkarms
