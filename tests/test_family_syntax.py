@@ -103,7 +103,8 @@ def test_every_form_is_in_the_list():
 @pytest.mark.parametrize("command", [["cluster"], ["campaign", "create"]])
 def test_help_lists_the_words(command, capsys):
     assert run([*command, "--help"]) == 0
-    shown = " ".join(capsys.readouterr().out.replace("\u2502", " ").split())
+    # lines are also broken after hyphens
+    shown = " ".join(capsys.readouterr().out.replace("\u2502", " ").split()).replace("- ", "-")
     assert f"{f.SYNTAX}; with commas, one per column. Not given: gaussian-unknown," in shown
 
 

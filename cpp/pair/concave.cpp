@@ -6,9 +6,12 @@
 namespace linkarms {
 namespace {
 
-/// Boxes and goals that a proof may take; most take a few.
-constexpr int most_boxes = 48;
+/// Boxes and goals that a proof may take; most take a few. Each form beyond four (a variance per coordinate) doubles
+/// the boxes, up to a limit.
 constexpr std::size_t most_goals = 6;
+constexpr int most_boxes(std::size_t n_forms) {
+  return 48 << (n_forms > 4 ? std::min<std::size_t>(n_forms - 4, 5) : 0);
+}
 /// How often the weights of one box are turned to keep its solution inside.
 constexpr int most_turns = 6;
 
@@ -32,7 +35,7 @@ class Prover {
     if (!add_goal(start)) return false;
     std::vector<Box> open{{std::vector(caps_.size(), 0.0), {caps_.begin(), caps_.end()}}};
     for (int boxes = 0; !open.empty(); ++boxes) {
-      if (boxes == most_boxes) return false;
+      if (boxes == most_boxes(caps_.size())) return false;
       Box box = std::move(open.back());
       open.pop_back();
       cut_ = {};

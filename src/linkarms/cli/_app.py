@@ -27,7 +27,7 @@ app = typer.Typer(
     name="linkarms",
     help="Group noisy sources into clusters with few samples and a promised error probability.",
     add_completion=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
 )
 
 # Typer carries its own copy of click, or uses the installed one, depending on its version.

@@ -40,7 +40,7 @@ __all__ = ["campaign"]
 campaign = typer.Typer(
     name="campaign",
     help="A run in a database: days of measurements, many hands, nothing lost.",
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
     no_args_is_help=True,
 )
 
