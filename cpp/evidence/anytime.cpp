@@ -85,6 +85,9 @@ std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, const
       if (version >= 2 && model.variances() == Variances::shared) {
         return std::make_unique<BottleneckEvidence<SharedVarianceEvidence>>(model, grid, discount);
       }
+      if (version >= 2 && model.variances() == Variances::separate && model.n_arms() > most_proved_arms) {
+        return std::make_unique<BottleneckEvidence<CentredVarianceEvidence>>(model, grid, discount);
+      }
       if (version >= 2) return std::make_unique<BottleneckEvidence<OwnVarianceEvidence>>(model, grid, discount);
       if (model.variances() != Variances::separate && model.variances() != Variances::shared) {
         throw std::invalid_argument(

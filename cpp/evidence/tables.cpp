@@ -26,7 +26,7 @@ bool evidence_has_scale(const Model& model, int version) {
 }
 
 bool evidence_is_aligned(const Model& model, int version) {
-  return version >= 2 && model.kind() == Kind::isotropic && model.n_arms() <= most_aligned_arms;
+  return version >= 2 && model.kind() == Kind::isotropic && model.n_arms() <= most_proved_arms;
 }
 
 ScaleTables::ScaleTables(const Model& model, std::vector<double> grid, double discount)

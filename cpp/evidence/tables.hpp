@@ -22,9 +22,10 @@ enum class ArmEvidence { gaussian, mixture, prior, universal };
 /// Whether any arm's evidence has a c under this version of the anytime rule: elsewhere a grid of one value
 /// is enough.
 [[nodiscard]] bool evidence_has_scale(const Model& model, int version);
-/// Proving the infimum of aligned evidence for all pieces of large clusters takes long: 3 s for twenty arms in two
-/// clusters, minutes for fifty. With more arms evidence is isotropic and averaged over the grid.
-inline constexpr Index most_aligned_arms = 20;
+/// Evidence whose infimum is proved by branch and bound is used up to so many arms: for all pieces of large clusters
+/// that takes long, 3 s for twenty arms in two clusters and minutes for fifty. With more arms evidence has closed forms,
+/// where there is such evidence.
+inline constexpr Index most_proved_arms = 20;
 /// Whether its priors are aligned (section 10 of math.md).
 [[nodiscard]] bool evidence_is_aligned(const Model& model, int version);
 
