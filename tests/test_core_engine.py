@@ -223,7 +223,7 @@ def told_of(core, **changes):
         {"pending": [0, 0, 0, 0, 0, -2]},
         {"means": np.zeros((6, 3))},
         {"weights": [0.0]},
-        {"scale": 8},
+        {"scale": 9},
         {"scale": -1},
     ],
 )

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from tests.oracles.plain import divergences, plain_partition, plain_psi, searched, simplex, tolerance
 from tests.oracles.runs import CASES, RULES, SOLVED, VECTORS, Samples, make_arms, make_engine, told
@@ -247,6 +247,8 @@ def test_very_unequal_counts(name, data):
     dump = engine.to_dict()
     dump["counts"] = samples.rng.choice([1, 2, 50, 10**4, 10**7], n).tolist()
     engine.restore(dump)
+    # waiting times of 0 have a rate that psi refuses as a parameter
+    assume(np.abs(engine.core.estimates).max() < 1e50)
     check(engine)
     follow(engine, told(engine, samples, 4, asked), dumps=(0,))
 
