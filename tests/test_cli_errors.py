@@ -53,7 +53,10 @@ from linkarms.cli._app import run
         ([*PAPER, "--family", "bounded:1"], "family='bounded:1': too few words; write bounded:LOW:HIGH"),
         ([*PAPER, "--family", "gaussian:-1"], "family='gaussian:-1': covariance has the variance -1"),
         ([*PAPER, "--family", "gaussian-unknown"], "needs a known variance"),
-        ([*PAPER, "--family", "gaussian-unknown:each"], "'each' is neither 'isotropic', 'coordinate', 'full' nor 'shared'"),
+        (
+            [*PAPER, "--family", "gaussian-unknown:each"],
+            "'each' is neither 'isotropic', 'coordinate', 'full' nor 'shared'",
+        ),
         (["--stopping", "paper", "--theta", "0.1,9", "--family", "exponential"], "arm 'a'"),
         ([*PAPER, "--out", "clusters.xlsx"], "--out clusters.xlsx: it has to end in .png"),
         ([*PAPER, "--out", "nowhere/clusters.png"], "there is no directory nowhere"),

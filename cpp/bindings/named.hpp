@@ -23,11 +23,10 @@ using Names = std::pair<std::string_view, T>;
 
 inline constexpr std::array domain_names{Names<Domain>{"line", Domain::line}, Names<Domain>{"half-line", Domain::half_line},
                                          Names<Domain>{"unit", Domain::unit}};
-inline constexpr std::array variances_names{Names<Variances>{"known", Variances::known},
-                                            Names<Variances>{"separate", Variances::separate},
-                                            Names<Variances>{"shared", Variances::shared},
-                                            Names<Variances>{"coordinate", Variances::coordinate},
-                                            Names<Variances>{"full", Variances::full}};
+inline constexpr std::array variances_names{
+    Names<Variances>{"known", Variances::known}, Names<Variances>{"separate", Variances::separate},
+    Names<Variances>{"shared", Variances::shared}, Names<Variances>{"coordinate", Variances::coordinate},
+    Names<Variances>{"full", Variances::full}};
 inline constexpr std::array kind_names{Names<Kind>{"isotropic", Kind::isotropic}, Names<Kind>{"covariance", Kind::covariance},
                                        Names<Kind>{"scalar", Kind::scalar}, Names<Kind>{"vector", Kind::vector},
                                        Names<Kind>{"unknown-variance", Kind::unknown_variance}};
