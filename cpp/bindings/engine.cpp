@@ -14,11 +14,6 @@
 #include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
 #include "bindings/named.hpp"
-#include "evidence/tables.hpp"
-#include "run/game.hpp"
-#include "run/gap_bounds.hpp"
-#include "run/lucb.hpp"
-#include "run/threshold.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -30,7 +25,6 @@ namespace {
 using Array3 = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using IntsOut = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using IntTableOut = nb::ndarray<std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using IntArray2 = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Four = std::tuple<Index, Index, Index, Index>;
 
 inline constexpr std::array ending_names{Names<Ending>{"stopped", Ending::stopped}, Names<Ending>{"budget", Ending::budget},
@@ -151,41 +145,6 @@ Outcome run(BoundEngine& self, const std::variant<Array3, std::vector<Array2>>& 
   return self.use([&](Engine& engine) { return engine.run(trial, max_samples); });
 }
 
-void bind_rules(nb::module_& m) {
-  nb::class_<Ebc>(m, "Ebc").def(nb::init<double>(), "step"_a = 1.0).def_ro("step", &Ebc::step);
-  nb::class_<EbcH>(m, "EbcH").def(nb::init<>());
-  nb::class_<RoundRobin>(m, "RoundRobin").def(nb::init<>());
-  nb::class_<Lucbboc>(m, "Lucbboc").def(nb::init<double>(), nb::kw_only(), "level"_a).def_ro("level", &Lucbboc::level);
-  nb::class_<Atboc>(m, "Atboc").def(nb::init<double>(), "gap"_a = 1e-3).def_ro("gap", &Atboc::gap);
-  nb::class_<PaperStop>(m, "PaperStop")
-      .def(nb::init<double, double>(), nb::kw_only(), "epsilon"_a, "log_volume"_a)
-      .def_ro("epsilon", &PaperStop::epsilon)
-      .def_ro("log_volume", &PaperStop::log_volume);
-  nb::class_<LevelStop>(m, "LevelStop").def(nb::init<>());
-  nb::class_<BocStop>(m, "BocStop").def(nb::init<>());
-  nb::class_<AnytimeStop>(m, "AnytimeStop")
-      .def(
-          "__init__",
-          [](AnytimeStop* self, std::vector<double> grid, double discount, int version, std::string_view promise, bool tolerant) {
-            new (self) AnytimeStop{std::move(grid), discount, version, {named(promise_names, "promise", promise), tolerant}};
-          },
-          nb::kw_only(), "grid"_a, "discount"_a = 1.0, "version"_a = 1, "promise"_a = "clusters", "tolerant"_a = false)
-      .def_ro("grid", &AnytimeStop::grid)
-      .def_ro("discount", &AnytimeStop::discount)
-      .def_ro("version", &AnytimeStop::version)
-      .def_prop_ro("promise", [](const AnytimeStop& self) { return name_of(promise_names, self.question.promise); })
-      .def_prop_ro("tolerant", [](const AnytimeStop& self) { return self.question.tolerant; })
-      .def(
-          "base",
-          [](const AnytimeStop& self, const Model& model, const std::variant<Index, Task>& given, Index largest_cluster) {
-            const Task task = task_of(given);
-            task.check(model.n_arms());
-            const auto evidence = make_anytime_evidence(model, task, self.grid, self.discount, self.version);
-            return AnytimeBase(self, *evidence, model.n_arms(), task)(largest_cluster);
-          },
-          "model"_a, "task"_a, "largest_cluster"_a);
-}
-
 void bind_told(nb::module_& m) {
   nb::class_<Told>(m, "Told", "All that a dump holds of a run.")
       .def(
@@ -209,60 +168,6 @@ void bind_told(nb::module_& m) {
       .def_ro("weights", &Told::weights)
       .def_ro("weight_sum", &Told::weight_sum)
       .def_ro("scale", &Told::scale);
-}
-
-AtbocMemory atboc_memory(std::int64_t last, std::int64_t evaluations, double lower, double upper, std::vector<double> weights,
-                         std::vector<double> total, std::vector<Index> labels, std::vector<double> mixture, const IntArray2& arms,
-                         const Array3& points) {
-  if (arms.shape(1) != 4 || points.shape(0) != arms.shape(0) || points.shape(1) != 4) {
-    throw std::invalid_argument("arms must be (n, 4) and points (n, 4, n_features)");
-  }
-  AtbocMemory out{last, evaluations,       lower, upper, std::move(weights), std::move(total), std::move(labels),
-                  {},   std::move(mixture)};
-  const std::size_t d = points.shape(2);
-  for (std::size_t j = 0; j < arms.shape(0); ++j) {
-    MovedArms& cut = out.cuts.emplace_back(MovedArms{{}, Matrix(4, static_cast<Index>(d))});
-    for (std::size_t i = 0; i < 4; ++i) cut.arms[i] = static_cast<Index>(arms(j, i));
-    std::copy_n(points.data() + j * 4 * d, 4 * d, cut.points.values().begin());
-  }
-  return out;
-}
-
-void bind_atboc(nb::module_& m) {
-  nb::class_<AtbocMemory>(m, "AtbocMemory", "What ATBOC keeps from sample to sample.")
-      .def(
-          "__init__",
-          [](AtbocMemory* self, std::int64_t last, std::int64_t evaluations, double lower, double upper,
-             std::vector<double> weights, std::vector<double> total, std::vector<Index> labels, std::vector<double> mixture,
-             const IntArray2& arms, const Array3& points) {
-            new (self) AtbocMemory(atboc_memory(last, evaluations, lower, upper, std::move(weights), std::move(total),
-                                                std::move(labels), std::move(mixture), arms, points));
-          },
-          nb::kw_only(), "last"_a, "evaluations"_a, "lower"_a, "upper"_a, "weights"_a, "total"_a, "labels"_a, "mixture"_a,
-          "arms"_a, "points"_a)
-      .def_ro("last", &AtbocMemory::last)
-      .def_ro("evaluations", &AtbocMemory::evaluations)
-      .def_ro("lower", &AtbocMemory::lower)
-      .def_ro("upper", &AtbocMemory::upper)
-      .def_ro("weights", &AtbocMemory::weights)
-      .def_ro("total", &AtbocMemory::total)
-      .def_ro("labels", &AtbocMemory::labels)
-      .def_ro("mixture", &AtbocMemory::mixture)
-      .def_prop_ro("arms",
-                   [](const AtbocMemory& self) {
-                     std::vector<Index> all;
-                     for (const MovedArms& cut : self.cuts) all.insert(all.end(), cut.arms.begin(), cut.arms.end());
-                     return nb::cast(to_numpy<std::int64_t, Index>(all, {self.cuts.size(), 4}));
-                   })
-      .def_prop_ro("points", [](const AtbocMemory& self) {
-        std::vector<double> all;
-        std::size_t d = 0;
-        for (const MovedArms& cut : self.cuts) {
-          d = static_cast<std::size_t>(cut.points.cols());
-          all.insert(all.end(), cut.points.values().begin(), cut.points.values().end());
-        }
-        return nb::cast(to_numpy<double, double>(all, {self.cuts.size(), 4, d}));
-      });
 }
 
 void bind_run(nb::module_& m) {
@@ -395,56 +300,11 @@ void bind_run(nb::module_& m) {
                    [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().ebc_weight_sum(), self); });
 }
 
-void bind_parts(nb::module_& m, nb::module_& testing) {
-  m.def(
-      "paper_penalty",
-      [](const Model& model, Index arm, const Array1& theta, double n, double epsilon, double log_volume) {
-        return paper_penalty(model, arm, view(theta), n, PaperStop{epsilon, log_volume});
-      },
-      "model"_a, "arm"_a, "theta"_a, "n"_a, "epsilon"_a, "log_volume"_a, "Return an arm's part of the paper's threshold.");
-  m.def(
-      "gap_bounds",
-      [](const Array1& low, const Array1& high) {
-        if (low.shape(0) != high.shape(0)) throw std::invalid_argument("low and high must have one end per arm");
-        const GapBounds found = gap_bounds(view(low), view(high));
-        return std::tuple(to_numpy(View(found.upper)), found.certain);
-      },
-      "low"_a, "high"_a, "Return upper bounds on the gaps beside each arm, and a lower bound on the largest gap.");
-  m.def("boc_penalty", &boc_penalty, "n"_a, "n_features"_a, "Return an arm's part of the threshold of ATBOC and LUCBBOC.");
-  m.def("evidence_has_scale", &evidence_has_scale, "model"_a, "version"_a, "Return whether any arm's evidence has a c.");
-  m.def("evidence_is_aligned", &evidence_is_aligned, "model"_a, "version"_a, "Return whether the evidence has aligned priors.");
-  testing.def("log_inner_mass", &log_inner_mass, "x"_a);
-  testing.def(
-      "lucb_choice",
-      [](const Array2& dist, const IntArray1& labels, Index n_clusters, const IntArray1& n, Index n_features, double level) {
-        Distances lengths(static_cast<Index>(dist.shape(0)));
-        for (Index i = 0; i < lengths.size(); ++i) {
-          for (Index j = 0; j < i; ++j) lengths.set(i, j, dist(i, j));
-        }
-        return lucb_choice(lengths, Clusters(to_indices(labels), n_clusters), {n.data(), n.shape(0)}, n_features, level);
-      },
-      "dist"_a, "labels"_a, "n_clusters"_a, "n"_a, "n_features"_a, "level"_a);
-  testing.def(
-      "solve_game",
-      [](const Array2& rows) {
-        const Matrix table = to_matrix(rows);
-        std::vector<View> views;
-        for (Index j = 0; j < table.rows(); ++j) views.push_back(table.row(j));
-        std::vector<double> weights(rows.shape(1)), mixture(rows.shape(0));
-        const double upper = solve_game(views, weights, mixture);
-        return std::tuple(upper, to_numpy(View(weights)), to_numpy(View(mixture)));
-      },
-      "rows"_a);
-}
-
 }  // namespace
 
-void bind_engine(nb::module_& m, nb::module_& testing) {
-  bind_rules(m);
+void bind_engine(nb::module_& m) {
   bind_told(m);
-  bind_atboc(m);
   bind_run(m);
-  bind_parts(m, testing);
 }
 
 }  // namespace linkarms::bindings

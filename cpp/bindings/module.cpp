@@ -15,7 +15,8 @@ NB_MODULE(_core, m) {
   linkarms::bindings::bind_linkage(m, testing);
   linkarms::bindings::bind_pairs(m, testing);
   linkarms::bindings::bind_psi(m, testing);
-  linkarms::bindings::bind_engine(m, testing);
+  linkarms::bindings::bind_rules(m, testing);
+  linkarms::bindings::bind_engine(m);
   linkarms::bindings::bind_aligned(testing);
   linkarms::bindings::bind_evidence(testing);
   linkarms::bindings::bind_exact(m, testing);

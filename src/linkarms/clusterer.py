@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms._answer import make_result
-from linkarms._dump import damage_named, dumped_families, dumped_rule, read_dump, write_dump
+from linkarms._dump import damage_named, read_dump, write_dump
 from linkarms._dump_schema import check_state
+from linkarms._dumped_run import arguments_of, settings_of
 from linkarms._goal import check_goal
 from linkarms._recorded_loop import Recorded, Source, check_records, looks_of, pull_until_done, run_recorded
 from linkarms._samples import check_samples, sufficient_statistics
@@ -25,8 +26,8 @@ from linkarms.families._suggest import FamilyHint
 from linkarms.families._unknown import moments_to_rows
 from linkarms.problem import arm_names, check_size
 from linkarms.result import Result
-from linkarms.sampling import SamplingRule, resolve_sampling, sampling_from_dict
-from linkarms.stopping import StoppingRule, resolve_stopping, stopping_from_dict
+from linkarms.sampling import SamplingRule, resolve_sampling
+from linkarms.stopping import StoppingRule, resolve_stopping
 
 __all__ = ["BanditClusterer"]
 
@@ -354,26 +355,7 @@ class BanditClusterer:
 
     def dump(self) -> str:
         """The whole run as versioned plain JSON, from which `load` goes on exactly where it was."""
-        if not all(isinstance(a, (str, int, float)) for a in self.arms):
-            raise InvalidInput(
-                "the arms' names are not all strings or numbers, so they cannot be serialised; rename them"
-            )
-        return write_dump(
-            {
-                "arms": list(self.arms),
-                "n_clusters": self.n_clusters,
-                **self.goal.settings(),
-                "n_features": self.n_features,
-                "delta": self.delta,
-                "max_samples": self.max_samples,
-                "families": self.families.to_list(),
-                "sampling": self._engine.sampling.to_dict(),
-                "stopping": self._engine.stopping.to_dict(),
-                "late": self.late,
-            }
-            | ({} if self.costs is None else {"costs": self.costs.tolist()})
-            | self.snapshot()
-        )
+        return write_dump(settings_of(self, self._engine.sampling, self._engine.stopping) | self.snapshot())
 
     def snapshot(self) -> dict[str, Any]:
         """What of a dump changes while the run goes on, without late samples; `restore` takes it back."""
@@ -416,19 +398,7 @@ class BanditClusterer:
         """
         data = read_dump(blob)
         with damage_named():
-            self = cls(
-                data["n_clusters"],
-                data["arms"],
-                n_features=data["n_features"],
-                family=dumped_families(data["families"], family),
-                delta=data["delta"],
-                sampling=dumped_rule(data["sampling"], "sampling", sampling, sampling_from_dict),
-                stopping=dumped_rule(data["stopping"], "stopping", stopping, stopping_from_dict),
-                max_samples=data["max_samples"],
-                distance_threshold=data.get("distance_threshold"),
-                tolerance=data.get("tolerance", 0.0),
-                costs=data.get("costs"),
-            )
+            self = cls(**arguments_of(data, family, sampling, stopping))
             self.restore(data)
             self.late = [(name, list(value)) for name, value in data["late"]]
         return self
