@@ -192,7 +192,7 @@ def test_help():
         )
         assert shown.exit_code == 0
         text = " ".join(shown.output.split())
-        assert f"Examples: • linkarms campaign {command}" in text
+        assert f"Examples: - linkarms campaign {command}" in text
         for option in ("--storage", "--json", "--quiet"):
             assert option in text
     shown = CliRunner().invoke(app, ["campaign", "--help"])

@@ -18,7 +18,7 @@ def test_help_shows_examples():
         shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "100", "TERM": "dumb"})
         assert shown.exit_code == 0
         text = " ".join(shown.output.split())
-        assert f"Examples: • linkarms {command}" in text
+        assert f"Examples: - linkarms {command}" in text
         for option in ("--json", "--seed", "--quiet"):
             assert option in text
     shown = CliRunner().invoke(app, [])
