@@ -159,12 +159,11 @@ def test_a_damaged_snapshot_of_an_old_schema_can_be_repaired(tmp_path):
 def test_schema_numbers_that_linkarms_never_wrote(storage, numbers):
     create(storage).close()
     kept = open_storage(storage)
+    most = 2**31 - 1 if "://" in storage else 2**63 - 1  # what the column holds
     with kept._begin(write=True) as connection:
-        if max(numbers, default=0) > 2**31 and "://" in storage:
-            pytest.skip("PostgreSQL does not take it")
         connection.exec_driver_sql("DELETE FROM linkarms_schema")
         for number in numbers:
-            connection.exec_driver_sql(f"INSERT INTO linkarms_schema VALUES ({number})")
+            connection.exec_driver_sql(f"INSERT INTO linkarms_schema VALUES ({min(number, most)})")
     kept.close()
     for use in (lambda: Campaign.open("lab", storage=storage), lambda: create(storage, "new")):
         with pytest.raises(StorageError, match=r"schema") as caught:

@@ -29,7 +29,7 @@ std::array<Way, 2> ways(const Situation& now, const Witness& w) {
 
 // Each arm rises by its own a_m h_m(x_m); the infimum is a linear problem in the distances (costs that are
 // not convex: section 2.1).
-double CentredVarianceEvidence::own_variances(const Situation& now, const Witness& w, double level, double c, Point* went) const {
+double CentredVarianceEvidence::at_scale(const Situation& now, const Witness& w, double level, double c, Point* went) const {
   const double d = model_->n_features();
   const std::array<Index, 4> arms{w.u, w.v, w.b, w.a};
   const std::size_t n = w.shared() ? 3 : 4;
@@ -73,49 +73,8 @@ double CentredVarianceEvidence::own_variances(const Situation& now, const Witnes
   return best - price;
 }
 
-// One precision for all arms of the set: n, T and R add up, and the infimum of T/R over the piece is the
-// largest rho with
-//   2 cost(w_m = n_m - rho c n_m / (c + n_m)) >= (rho - 1) S,   all weights positive,
-// cost the Gaussian pair cost at unit variance. l rises with rho up to A/a, and rho is rounded down.
-double CentredVarianceEvidence::shared_variance(const Situation& now, const Witness& w, double c) const {
-  const double d = model_->n_features(), a = 0.5 * c * d;
-  const std::array<Index, 4> arms{w.u, w.v, w.b, w.a};
-  const std::size_t count = w.shared() ? 3 : 4;
-  double total = 0.0, squares = 0.0, price = 0.0, most = inf;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double n = now.samples.count(arms[i]);
-    total += n;
-    squares += now.samples.moments(arms[i]).all_squares;
-    price += 0.5 * d * std::log1p(n / c);
-    most = std::min(most, (c + n) / c);
-  }
-  const double top = a + 0.5 * total * d;
-  price += log_gamma(a) - log_gamma(top) - a * std::log(a) + top * std::log(top) - (top - a);
-  const double p = now.dist(w.u, w.v), q = now.dist(w.a, w.b), r = now.dist(w.v, w.b);
-  const auto enough = [&](double rho) {
-    const auto inverse = [&](Index m) {
-      const double n = now.samples.count(m);
-      return 1.0 / (n - rho * c * n / (c + n));
-    };
-    const double cost = w.shared() ? shared_cost(p, q, r, inverse(w.u), inverse(w.v), inverse(w.b))
-                                   : (q - p) * (q - p) / (2.0 * (inverse(w.u) + inverse(w.v) + inverse(w.a) + inverse(w.b)));
-    return 2.0 * cost >= (rho - 1.0) * squares;
-  };
-  double low = 1.0, high = most;
-  if (q <= p) high = low;
-  for (int i = 0; i < 100 && high - low > 1e-15 * high; ++i) {
-    const double middle = 0.5 * (low + high);
-    (enough(middle) ? low : high) = middle;
-  }
-  return top * std::log(low) - a * (low - 1.0) - price / discount_;
-}
-
-double CentredVarianceEvidence::at_scale(const Situation& now, const Witness& w, double level, double c) const {
-  return model_->variances() == Variances::shared ? shared_variance(now, w, c) : own_variances(now, w, level, c);
-}
-
 double CentredVarianceEvidence::upper_bound(const Situation& now, const Witness& w, double c, Point& went) const {
-  return model_->variances() == Variances::shared ? shared_variance(now, w, c) : own_variances(now, w, inf, c, &went);
+  return at_scale(now, w, inf, c, &went);
 }
 
 bool CentredVarianceEvidence::point_is_below(const Situation& now, const Witness& w, double level) const {
@@ -178,13 +137,10 @@ Index CentredVarianceEvidence::best_scale(const Situation& now, const Witness& w
 }
 
 // How far an arm can be at the largest share of the level: where its rise reaches that, found by doubling;
-// never less than the truth. With one variance for all arms the costs do not separate: a price of infinity
-// says nothing.
+// never less than the truth.
 std::vector<SpreadBounds> CentredVarianceEvidence::bounds(const Situation& now, double level, Index first, const Witness&) const {
   const auto n = static_cast<std::size_t>(model_->n_arms());
   SpreadBounds out{std::vector(n, 1e300), std::vector(n, inf)};
-  out.least = 1.0;
-  if (model_->variances() == Variances::shared) return {out};
   const double c = grid_[static_cast<std::size_t>(first)], d = model_->n_features();
   for (Index m = 0; m < model_->n_arms(); ++m) out.price[m] = mixture(now.samples, m, c).price(d) / discount_;
   out.least = std::max(largest_share(level, out.price), 1e-300);

@@ -9,7 +9,7 @@
 
 namespace linkarms {
 
-/// Each arm has its own variance, or all arms of a pair of pairs share one.
+/// Each arm has its own variance; evidence/shared_variance.hpp is for one variance of all arms.
 class CentredVarianceEvidence {
  public:
   static constexpr EvidenceUnit unit = EvidenceUnit::set;
@@ -26,22 +26,19 @@ class CentredVarianceEvidence {
   void forget() const {}
 
  private:
-  /// The evidence for one c, or any value of at least `level` that it is sure to reach.
-  [[nodiscard]] double at_scale(const Situation& now, const Witness& w, double level, double c) const;
   /// Where the arms u, v, b, a of a witness went, as distances, and by which of the two ways of `ways`.
   struct Point {
     Witness witness;
     std::size_t way = 0;
     std::array<double, 4> distance{};
   };
-  /// With each arm's own variance. Where `went` is given: an upper bound, from the part where all rises are
-  /// convex, for far less work.
-  [[nodiscard]] double own_variances(const Situation& now, const Witness& w, double level, double c, Point* went = nullptr) const;
+  /// The evidence for one c, or any value of at least `level` that it is sure to reach. Where `went` is given: an
+  /// upper bound, from the part where all rises are convex, for far less work.
+  [[nodiscard]] double at_scale(const Situation& now, const Witness& w, double level, double c, Point* went = nullptr) const;
   [[nodiscard]] double upper_bound(const Situation& now, const Witness& w, double c, Point& went) const;
   /// Whether the evidence at the kept point, moved as far as the constraint asks, is below `level` for every
   /// c.
   [[nodiscard]] bool point_is_below(const Situation& now, const Witness& w, double level) const;
-  [[nodiscard]] double shared_variance(const Situation& now, const Witness& w, double c) const;
   [[nodiscard]] VarianceMixture mixture(const Samples& samples, Index m, double c) const {
     return {static_cast<double>(samples.count(m)), samples.moments(m).all_squares, c, static_cast<double>(model_->n_features())};
   }
