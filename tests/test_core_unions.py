@@ -116,11 +116,8 @@ def test_every_wrong_partition_has_a_witness(n, k):
         tolerant, every = core.union_sizes(n, k, tolerant=True), core.union_sizes(n, k, promise="every-cut")
         assert tolerant[0] == tolerant[1]
         assert every[0] == every[1]
-        ordered = {
-            frozenset((f, x)) for f in truth.pairs for x in truth.pairs if f != x
-        }  # one order of each holds
-        assert min(len(truth.family("any")), len(ordered)) <= tolerant[0]
-        assert min(len(truth.family("every")), len(ordered)) <= every[0]
+        assert len(truth.family("any")) <= tolerant[0]
+        assert len(truth.family("every")) <= every[0]
 
 
 def test_the_family_of_the_smaller_size_stays_within_it():
@@ -163,6 +160,7 @@ def test_the_sizes_of_math_md():
     assert core.union_sizes(4, 2, tolerant=True) == (10, 10)
     assert core.union_sizes(20, 0, promise="every-cut") == (19 * 189, 19 * 189)
     assert core.union_sizes(4, 0, promise="every-cut") == (15, 15)
+    assert core.union_sizes(3, 0, promise="every-cut") == (4, 4)  # not 3: equal distances hold in both orders
     for tolerant in (False, True):
         assert core.union_sizes(6, 0, promise="threshold", tolerant=tolerant) == (15, 15)
     # evidence that belongs to a set of arms

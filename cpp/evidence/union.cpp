@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "math/constants.hpp"
+
 namespace linkarms {
 namespace {
 
@@ -45,9 +47,8 @@ UnionSizes union_sizes(const Question& question, Index n_arms, Index n_clusters,
   const double all = choose2(n_arms);
   const auto both = [](double n) { return UnionSizes{std::max(n, 1.0), std::max(n, 1.0)}; };
   if (question.promise == Promise::threshold) return both(all);
-  // of two pairs, each may be the longer one: a set of four arms has three pieces in the order that holds, one
-  // of three arms as well
-  const double sets = unit == EvidenceUnit::set ? count_sets(n_arms) : 3.0 * count_sets(n_arms);
+  // (pieces are as many as sets only where no two distances are equal: evidence for a piece does not count by sets)
+  const double sets = unit == EvidenceUnit::set ? count_sets(n_arms) : inf;
   if (question.promise == Promise::every_cut) return both(std::min(sets, (n_arms - 1.0) * (all - 1.0)));
   const double kept = n_arms - n_clusters;
   if (question.tolerant) return both(std::min(sets, kept * (all - 1.0)));
