@@ -109,7 +109,7 @@ def test_lines_on_stdin(shell):
     for stdin, words in (
         ("4,1,2\n4\n", "line 2 of stdin, '4', has no value"),
         ("4,1,x\n", "'x' of '4' is not a number"),
-        ("four,1,2\n", "'four' is no ticket"),
+        ("four,1,2\n", "'four' is not a ticket"),
         ("4,1\n", "has shape (1,); give 2 number(s)"),
         ("", "number of samples=0"),
     ):
@@ -150,7 +150,7 @@ def test_a_campaign_that_is_not_sound(shell):
     ("words", "says"),
     [
         (["status", "lab"], "there is no storage linkarms.db"),
-        (["status", "../lab"], "is no name of a campaign"),
+        (["status", "../lab"], "is not a valid campaign name"),
         (
             ["create", "lab", "--arms", "a,,b", "-k", "2", "--stopping", "paper", "--theta", "0,1"],
             "--arms 'a,,b'",

@@ -312,7 +312,7 @@ def test_bad_arguments(name):
 DAMAGE = {
     "no json": (lambda d: "{", "JSON"),
     "nan": (lambda d: json.dumps(d | {"delta": float("nan")}), "JSON"),
-    "other": (lambda d: "[]", "no dump"),
+    "other": (lambda d: "[]", "not a dump"),
     "newer": (lambda d: json.dumps(d | {"version": 99}), "upgrade"),
     "missing": (lambda d: json.dumps({k: v for k, v in d.items() if k != "state"}), "damaged"),
     "short": (lambda d: json.dumps(d | {"state": d["state"] | {"counts": [1]}}), "damaged"),

@@ -135,7 +135,7 @@ def test_genres(tmp_path):
     with pytest.raises(InvalidInput, match="no genre 'Noir'; there are Comedy, Drama, War"):
         load_ratings(tmp_path, genres=("Comedy", "Noir"))
     for genres in ("Comedy", (), ("Drama", "Drama")):
-        with pytest.raises(InvalidInput, match="are no genres"):
+        with pytest.raises(InvalidInput, match="is not a list of genres"):
             load_ratings(tmp_path, genres=genres)
     with pytest.raises(InvalidInput, match="no user has rated movies of War and Drama"):
         load_ratings(write_hetrec(tmp_path, ROWS[1:5]), genres=("War", "Drama"))

@@ -153,7 +153,7 @@ BAD = {
     "add up to one": lambda: start(Categorical(3), (0.4, 0.9), d=3),
     "2 intervals for 1 features": lambda: start(Gaussian(), [(0, 1), (0, 1)]),
     "is empty": lambda: Paper(theta=(1, 1)),
-    "is no interval": lambda: Paper(theta=(0, 1, 2)),
+    "is not an interval": lambda: Paper(theta=(0, 1, 2)),
     "theta=(0, inf)": lambda: Paper(theta=(0, math.inf)),
     "theta='wide'": lambda: Paper(theta="wide"),
     "epsilon=0 ": lambda: Paper(theta=(0, 1), epsilon=0.0),

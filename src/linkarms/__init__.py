@@ -20,17 +20,19 @@ if TYPE_CHECKING:
     from linkarms.montecarlo import Audit, audit, simulate
     from linkarms.planning import Plan, plan
     from linkarms.problem import Problem, problems
-    from linkarms.result import Result, Witness
+    from linkarms.result import Cut, Result, Tie, Witness
 
 _MODULES = {
     "Audit": "montecarlo",
     "BanditClusterer": "clusterer",
     "Bound": "bound",
+    "Cut": "result",
     "LinkarmsError": "errors",
     "Plan": "planning",
     "Problem": "problem",
     "Psi": "alternatives",
     "Result": "result",
+    "Tie": "result",
     "Witness": "result",
     "audit": "montecarlo",
     "cluster": "closed_loop",
@@ -46,11 +48,13 @@ __all__ = [
     "Audit",
     "BanditClusterer",
     "Bound",
+    "Cut",
     "LinkarmsError",
     "Plan",
     "Problem",
     "Psi",
     "Result",
+    "Tie",
     "Witness",
     "__version__",
     "arms",

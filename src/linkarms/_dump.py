@@ -49,9 +49,9 @@ def read_dump(blob: str) -> dict[str, Any]:
     try:
         data = json.loads(blob, parse_constant=refuse)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidDump(f"the dump is no JSON ({error}); give what dump() returned") from error
+        raise InvalidDump(f"the dump is not JSON ({error}); give what dump() returned") from error
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
-        raise InvalidDump("this is no dump of a BanditClusterer; give what dump() returned")
+        raise InvalidDump("this is not a dump of a BanditClusterer; give what dump() returned")
     version = data.get("version")
     if type(version) is int and version > _VERSION:
         raise InvalidDump(

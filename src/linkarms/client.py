@@ -57,6 +57,18 @@ class Client:
         Seconds for which a request is sent again.
     timeout : float, default 120
         Seconds that one answer may take; the first request of all may have to wait for compilation.
+
+    Examples
+    --------
+    >>> import pathlib, queue, tempfile, threading
+    >>> from linkarms.client import Client
+    >>> from linkarms.server import serve
+    >>> address, path = queue.Queue(), pathlib.Path(tempfile.mkdtemp()) / "runs.db"
+    >>> threading.Thread(target=serve, args=(path,), kwargs={"port": 0, "started": address.put}, daemon=True).start()
+    >>> with Client.create("lab", ["ada", "ben", "cy"], 2, url=address.get()) as lab:
+    ...     receipt = lab.tell(lab.ask()[0], 0.25)
+    ...     lab.status().samples
+    1
     """
 
     def __init__(

@@ -132,7 +132,16 @@ class Problem:
 
 
 class problems:
-    """The problems of the paper."""
+    """The problems of the paper.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.problems.synthetic1()
+    Problem(6 arms, 2 features, 3 clusters)
+    >>> la.problems.scaling(n_arms=20)
+    Problem(20 arms, 5 features, 10 clusters)
+    """
 
     @staticmethod
     def synthetic1() -> Problem:

@@ -81,6 +81,13 @@ class Intervals:
         As for `confidence_radii`.
     estimates : array of shape (M, d)
         The arms' parameters, the centres of the regions.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> result = la.cluster(la.problems.synthetic1())
+    >>> result.regions.box.shape
+    (6, 2, 2)
     """
 
     def __init__(

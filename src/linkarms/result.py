@@ -83,6 +83,12 @@ class Tie:
         Two standard errors to either side, not below 0.
     samples : float
         About how many samples the run takes in all if the gap is what it is estimated to be; infinite where it is 0.
+
+    Examples
+    --------
+    >>> from linkarms.result import Tie, Witness
+    >>> print(Tie(Witness(("a", "b"), ("b", "c")), gap=0.02, low=0.0, high=0.3, samples=180_000.0))
+    b and c are 0.02 (0 to 0.3) farther apart than a and b, and such a gap takes about 180,000 samples
     """
 
     witness: Witness
@@ -120,6 +126,13 @@ class Cut:
         K.
     labels : ndarray of int, shape (M,)
         Cluster of each arm, 0..K-1 in order of first appearance.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> result = la.cluster(la.Problem([0.0, 0.3, 9.0], n_clusters=2))
+    >>> [(cut.n_clusters, cut.labels.tolist()) for cut in result.cuts]
+    [(2, [0, 0, 1])]
     """
 
     n_clusters: int

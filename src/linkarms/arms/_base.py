@@ -32,6 +32,22 @@ class ArmSource(ABC):
         Numbers in one sample.
     features : tuple of str or None
         Their names, where they have some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import linkarms as la
+    >>> class Dice(la.arms.ArmSource):
+    ...     names = ("fair", "loaded")
+    ...     n_features = 1
+    ...
+    ...     def __init__(self, seed=0):
+    ...         self.rng = np.random.default_rng(seed)
+    ...
+    ...     def pull(self, index):
+    ...         return np.array([6.0 if index == 1 else float(self.rng.integers(1, 7))])
+    >>> Dice().pull(1)
+    array([6.])
     """
 
     names: tuple[Hashable, ...]

@@ -194,6 +194,12 @@ def make_frame(columns: dict[str, list[Any]]) -> Any:
     -------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
         The frame.
+
+    Examples
+    --------
+    >>> from linkarms.arms import make_frame
+    >>> list(make_frame({"arm": ["a", "b"], "cluster": [0, 1]}).columns)
+    ['arm', 'cluster']
     """
     if find_spec("pandas") is not None:
         import pandas

@@ -31,6 +31,14 @@ class Resampled(Family):
         The model of the samples; one that treats coordinates alike, not a product or categories.
     columns : sequence of arrays
         The records. One array of shape (n, d): rows are drawn. Several arrays of shape (n_i, 1): each coordinate is drawn on its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import linkarms as la
+    >>> family = la.arms.Resampled(la.families.Gaussian(), [np.array([[1.0], [2.0]])])
+    >>> sorted(set(family.draw(np.random.default_rng(0), np.zeros(1), 100).ravel().tolist()))
+    [1.0, 2.0]
     """
 
     name = "resampled"

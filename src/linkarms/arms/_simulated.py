@@ -25,6 +25,15 @@ class SimulatedArms(ArmSource):
         True parameters and families.
     seed : int, numpy.random.Generator or None, default 0
         Each arm has its own random stream, made from this number.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> arms = la.arms.SimulatedArms(la.problems.synthetic1(), seed=1)
+    >>> arms.n_arms, arms.pull(0).shape
+    (6, (2,))
+    >>> la.cluster(arms, n_clusters=3, family="gaussian").labels.tolist()
+    [0, 0, 1, 1, 2, 2]
     """
 
     def __init__(self, problem: Any, seed: SeedLike = 0) -> None:

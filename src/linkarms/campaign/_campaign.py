@@ -46,7 +46,17 @@ def _nothing(reader: Reader, standing: Standing) -> Any:
 def open_storage(
     storage: StorageLike = "sqlite:///linkarms.db", clock: Callable[[], float] | None = None
 ) -> Storage:
-    """Return the storage that a path or URL names; a `Storage` is returned as it is."""
+    """Return the storage that a path or URL names; a `Storage` is returned as it is.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import linkarms as la
+    >>> storage = la.campaign.open_storage(pathlib.Path(tempfile.mkdtemp()) / "runs.db")
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=storage)
+    >>> storage.names()
+    ['lab']
+    """
     if isinstance(storage, Storage):
         if clock is not None:
             raise InvalidInput("a storage has its own clock; give the clock to it, not beside it")

@@ -41,7 +41,14 @@ BIG = 2**62 + 1
 
 
 class NotConforming(LinkarmsError, AssertionError):
-    """A storage that does not keep the contract; the message says which part."""
+    """A storage that does not keep the contract; the message says which part.
+
+    Examples
+    --------
+    >>> from linkarms.campaign.conformance import NotConforming
+    >>> issubclass(NotConforming, AssertionError)
+    True
+    """
 
 
 def demand(true: bool, what: str) -> None:

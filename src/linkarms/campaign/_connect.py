@@ -102,7 +102,7 @@ def _postgres() -> dict[str, Any]:
 def find_place(storage: str | os.PathLike[str]) -> Place:
     """The database that ``storage`` names; `InvalidInput` for what is none."""
     if not isinstance(storage, (str, os.PathLike)) or not str(storage) or "\0" in str(storage):
-        raise InvalidInput(f"storage={storage!r} is no storage; give {_FORMS}")
+        raise InvalidInput(f"storage={storage!r} is not a storage; give {_FORMS}")
     text = os.fspath(storage)
     if "://" not in text:
         return Place(URL.create("sqlite", database=text))
@@ -110,7 +110,7 @@ def find_place(storage: str | os.PathLike[str]) -> Place:
         url = make_url(text)
     except (ArgumentError, ValueError):
         # the text may hold a password: it is not repeated
-        raise InvalidInput(f"the storage is no URL that can be read; give {_FORMS}") from None
+        raise InvalidInput(f"the storage is not a URL that can be read; give {_FORMS}") from None
     if url.password is not None:
         raise InvalidInput(
             f"the storage {url.render_as_string(hide_password=True)} holds a password, which other users of the machine could "
@@ -122,6 +122,6 @@ def find_place(storage: str | os.PathLike[str]) -> Place:
         raise InvalidInput(f"storage {url.drivername}:// is not supported; give {_FORMS}")
     if url.query or not url.database or url.database == ":memory:" or url.database.startswith("file:"):
         raise InvalidInput(
-            f"storage {text} is no file; give sqlite:///PATH: a campaign has to outlive the process"
+            f"storage {text} is not a file; give sqlite:///PATH: a campaign must outlive the process"
         )
     return Place(URL.create("sqlite", database=url.database))

@@ -12,7 +12,7 @@ from linkarms.errors import Conflict, StorageError
 
 __all__ = ["explained"]
 
-_DAMAGED = "the file is damaged or no database; restore a copy"
+_DAMAGED = "the file is damaged or not a database; restore a copy"
 #: What occurs in the driver's message, and what we say.
 _MEANINGS = (
     (

@@ -30,6 +30,12 @@ class Limits(NamedTuple):
         Characters of the reason of a retraction.
     lease : float
         Seconds of a lease: ten years.
+
+    Examples
+    --------
+    >>> from linkarms.campaign import LIMITS
+    >>> LIMITS.arms, LIMITS.batch
+    (1000, 10000)
     """
 
     arms: int = 1_000
@@ -52,7 +58,7 @@ def check_name(name: Any) -> str:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         shown = repr(name) if len(repr(name)) <= 60 else repr(name)[:57] + "..."
         raise InvalidInput(
-            f"{shown} is no name of a campaign; use up to 100 letters, digits, '.', '-' and '_', a letter or digit first"
+            f"{shown} is not a valid campaign name; use up to 100 letters, digits, '.', '-' and '_', a letter or digit first"
         )
     return name
 
@@ -60,7 +66,7 @@ def check_name(name: Any) -> str:
 def check_text(what: str, text: Any, limit: int = LIMITS.text) -> str:
     """A text that every database and every terminal can hold: not empty, not too long, no control characters."""
     if not isinstance(text, str) or not text:
-        raise InvalidInput(f"{what}={text!r} is no text; give a string that is not empty")
+        raise InvalidInput(f"{what}={text!r} is not text; give a string that is not empty")
     if len(text) > limit:
         raise TooLarge(f"{what} has {len(text)} characters; at most {limit} are allowed")
     bad = next((c for c in text if unicodedata.category(c) in ("Cc", "Cs")), None)
@@ -72,7 +78,7 @@ def check_text(what: str, text: Any, limit: int = LIMITS.text) -> str:
 def check_arms(arms: Any) -> list[str]:
     """The names of the arms: strings."""
     if isinstance(arms, str) or not isinstance(arms, Sequence):
-        raise InvalidInput(f"arms={arms!r} are no names; give a list of strings, one for each arm")
+        raise InvalidInput(f"arms={arms!r} is not a list of names; give a list of strings, one per arm")
     if len(arms) > LIMITS.arms:
         raise TooLarge(f"there are {len(arms)} arms; a campaign takes at most {LIMITS.arms}")
     return [check_text("the name of an arm", arm) for arm in arms]

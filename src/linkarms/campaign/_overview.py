@@ -48,6 +48,17 @@ class Sample(_Record):
         It is this sample of the campaign.
     state : str
         ``told`` or ``retracted``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import linkarms as la
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.db"
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=path)
+    >>> receipt = lab.add("cy", 5.0, worker="bench 1")
+    >>> (sample,) = lab.overview().recent
+    >>> sample.arm, sample.value, sample.worker
+    ('cy', (5.0,), 'bench 1')
     """
 
     ticket: int
@@ -79,6 +90,17 @@ class Overview:
         Means of the sufficient statistics: with the pulls all that confidence regions need (`linkarms.regions`).
     moments : ndarray
         What they need besides where the variance is unknown.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import linkarms as la
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.db"
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=path)
+    >>> tickets = lab.ask(2)
+    >>> overview = lab.overview()
+    >>> overview.status.samples, len(overview.open_tickets), overview.recent
+    (0, 2, ())
     """
 
     status: Status

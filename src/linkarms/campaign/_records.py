@@ -42,6 +42,16 @@ class Ticket(_Record):
         Who has it.
     expires_at : datetime
         The end of the lease, in UTC. A later answer is still taken, once.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import linkarms as la
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.db"
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=path)
+    >>> (ticket,) = lab.ask(1, worker="bench 1")
+    >>> ticket.id, ticket.arm, ticket.worker
+    (1, 'ada', 'bench 1')
     """
 
     id: int
@@ -64,6 +74,16 @@ class Receipt(_Record):
         It is this sample of the campaign: 1, 2, 3, ...
     told_at : datetime
         When it was stored, in UTC.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import linkarms as la
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.db"
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=path)
+    >>> receipt = lab.add("ben", 0.25)
+    >>> receipt.arm, receipt.number
+    ('ben', 1)
     """
 
     ticket: int
@@ -90,6 +110,16 @@ class Event(_Record):
         The tickets concerned.
     reason : str or None
         Of a retraction.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import linkarms as la
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.db"
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=path)
+    >>> receipt = lab.tell(lab.ask(1)[0], 0.25)
+    >>> [(event.seq, event.kind) for event in lab.history()]
+    [(1, 'create'), (2, 'ask'), (3, 'tell')]
     """
 
     seq: int
@@ -162,6 +192,17 @@ class Status(_Record):
         Seconds since then, or 0.0 if nothing has been told or retracted since: then they are current.
     waiting : int
         Samples that are stored and not counted yet.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import linkarms as la
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.db"
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=path)
+    >>> receipts = lab.add_many(["ada", "ben", "cy"], [0.1, 0.2, 5.0])
+    >>> status = lab.status()
+    >>> status.samples, status.clusters, status.done
+    (3, [['ada', 'ben'], ['cy']], False)
     """
 
     name: str
@@ -210,6 +251,17 @@ class Checkup(_Record):
         The first thing that differs, in words; if it was repaired, what differed.
     repaired : bool
         Something differed and was rebuilt from the log.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import linkarms as la
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.db"
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=path)
+    >>> receipt = lab.add("ada", 0.25)
+    >>> checkup = lab.doctor()
+    >>> checkup.ok, checkup.entries, checkup.samples
+    (True, 2, 1)
     """
 
     ok: bool

@@ -47,6 +47,16 @@ class Head(NamedTuple):
         How many tickets there are and in which states, at this version: JSON.
     state_version, figures_version : int
         The log entries on which the stored `Computed` of these kinds rest; 0 where there is none.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import linkarms as la
+    >>> storage = la.campaign.open_storage(pathlib.Path(tempfile.mkdtemp()) / "runs.db")
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=storage)
+    >>> with storage.read("lab") as reader:
+    ...     reader.head.name, reader.head.version
+    ('lab', 1)
     """
 
     name: str
@@ -74,6 +84,17 @@ class Computed(NamedTuple):
         The time of the last of these samples, in microseconds since 1970 (UTC).
     body : str
         JSON.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import linkarms as la
+    >>> storage = la.campaign.open_storage(pathlib.Path(tempfile.mkdtemp()) / "runs.db")
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=storage)
+    >>> status = lab.compute()
+    >>> with storage.read("lab") as reader:
+    ...     reader.computed("figures").version
+    1
     """
 
     kind: str
@@ -100,6 +121,16 @@ class Entry(NamedTuple):
         What happened: JSON.
     digest : str
         A digest of this entry and of the one before it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import linkarms as la
+    >>> storage = la.campaign.open_storage(pathlib.Path(tempfile.mkdtemp()) / "runs.db")
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=storage)
+    >>> with storage.read("lab") as reader:
+    ...     [(entry.seq, entry.kind) for entry in reader.entries()]
+    [(1, 'create')]
     """
 
     seq: int
@@ -129,6 +160,17 @@ class TicketRow(NamedTuple):
         The sample: a JSON list of numbers.
     told_at, number : int or None
         When it was told, and as which sample of the campaign: 1, 2, 3, ...
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import linkarms as la
+    >>> storage = la.campaign.open_storage(pathlib.Path(tempfile.mkdtemp()) / "runs.db")
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=storage)
+    >>> receipt = lab.add("ben", 0.25)
+    >>> with storage.read("lab") as reader:
+    ...     [(row.ticket, row.arm, row.state, row.value) for row in reader.tickets()]
+    [(1, 1, 'told', '[0.25]')]
     """
 
     ticket: int
@@ -142,7 +184,19 @@ class TicketRow(NamedTuple):
 
 
 class Reader(ABC):
-    """One consistent view of one campaign: nothing that others commit meanwhile is seen."""
+    """One consistent view of one campaign: nothing that others commit meanwhile is seen.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import linkarms as la
+    >>> storage = la.campaign.open_storage(pathlib.Path(tempfile.mkdtemp()) / "runs.db")
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=storage)
+    >>> tickets = lab.ask(2)
+    >>> with storage.read("lab") as reader:
+    ...     len(list(reader.entries())), [row.state for row in reader.tickets()]
+    (2, ['open', 'open'])
+    """
 
     head: Head
     #: The storage's clock, in microseconds since 1970 (UTC): one clock for all who share the storage.
@@ -174,7 +228,18 @@ class Reader(ABC):
 
 
 class Transaction(Reader):
-    """The only writer of one campaign: everything below happens at the commit, or nothing does."""
+    """The only writer of one campaign: everything below happens at the commit, or nothing does.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import linkarms as la
+    >>> storage = la.campaign.open_storage(pathlib.Path(tempfile.mkdtemp()) / "runs.db")
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=storage)
+    >>> with storage.write("lab") as transaction:
+    ...     transaction.head.version, transaction.next_expiry()
+    (1, None)
+    """
 
     @abstractmethod
     def append(self, entry: Entry) -> None:
@@ -225,6 +290,16 @@ class Storage(ABC):
         for a database of a newer linkarms, `StorageError` for everything else; no password in any message.
 
     What the texts mean is not the storage's business.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import linkarms as la
+    >>> storage = la.campaign.open_storage(pathlib.Path(tempfile.mkdtemp()) / "runs.db")
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=storage)
+    >>> isinstance(storage, la.campaign.Storage), storage.names(), storage.check()
+    (True, ['lab'], None)
+    >>> storage.close()
     """
 
     @abstractmethod

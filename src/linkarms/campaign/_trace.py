@@ -33,6 +33,13 @@ class Look:
         The cluster of each arm.
     error_bound : float or None
         The smallest delta at which the rule would have stopped then.
+
+    Examples
+    --------
+    >>> from linkarms.campaign import Look
+    >>> look = Look(samples=120, evidence=3.5, threshold=6.1, at=0.0, labels=(0, 0, 1), error_bound=0.4)
+    >>> look.evidence >= look.threshold
+    False
     """
 
     samples: int

@@ -1,14 +1,4 @@
-"""Does a storage keep the contract? Authors of a storage for another database run `check_storage` on it.
-
-Examples
---------
->>> import pathlib, tempfile
->>> from linkarms.campaign import open_storage
->>> from linkarms.campaign.conformance import check_storage
->>> path = pathlib.Path(tempfile.mkdtemp()) / "empty.db"
->>> len(check_storage(lambda: open_storage(path))) >= 12
-True
-"""
+"""Does a storage keep the contract? Authors of a storage for another database run `check_storage` on it."""
 
 from __future__ import annotations
 
@@ -42,6 +32,15 @@ def check_storage(make: Make) -> list[str]:
     ----------
     make : callable
         Returns a new storage object at each call, all of them on the same database, which is empty at first.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from linkarms.campaign import open_storage
+    >>> from linkarms.campaign.conformance import check_storage
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "empty.db"
+    >>> len(check_storage(lambda: open_storage(path))) >= 12
+    True
     """
     done = []
     for check in _CHECKS:

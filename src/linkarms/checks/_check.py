@@ -77,7 +77,18 @@ def check_model(
 def find_contradictions(
     families: ArmFamilies, arms: Sequence[Hashable], told: Told, level: float = LEVEL
 ) -> tuple[Finding, ...]:
-    """Return what in the samples of a run contradicts the families of its arms."""
+    """Return what in the samples of a run contradicts the families of its arms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import linkarms as la
+    >>> from linkarms.checks import Told, find_contradictions
+    >>> counts = np.random.default_rng(1).negative_binomial(9, 0.5, (200, 1)).astype(float)
+    >>> families = la.families.resolve("poisson", n_arms=1, n_features=1)
+    >>> [finding.kind for finding in find_contradictions(families, ["right"], Told([counts]))]
+    ['dispersion']
+    """
     return _Checks(families, arms, told).findings(level)
 
 

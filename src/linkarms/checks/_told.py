@@ -31,6 +31,13 @@ class Told:
         One per arm.
     resampled : bool, default False
         They are the records of a table from which a run drew with replacement, in the order of the table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkarms.checks import Told
+    >>> [x.shape for x in Told([np.zeros((5, 1)), np.ones((3, 1))]).arrays()]
+    [(5, 1), (3, 1)]
     """
 
     def __init__(self, samples: Sequence[Array], resampled: bool = False) -> None:
@@ -62,6 +69,15 @@ class SampleLog:
     ----------
     n_arms, n_features : int
         The shape of the run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkarms.checks import SampleLog
+    >>> log = SampleLog(n_arms=2, n_features=1)
+    >>> log.add(0, np.array([1.5]))
+    >>> log.lengths(), log.told().arrays()[0].tolist()
+    ([1, 0], [[1.5]])
     """
 
     def __init__(self, n_arms: int, n_features: int) -> None:
@@ -99,6 +115,13 @@ class ModelFit:
         Their names.
     told : Told
         Their samples.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> result = la.cluster(la.problems.synthetic1())
+    >>> len(result.fit.samples), result.fit.findings
+    (6, ())
     """
 
     def __init__(self, families: ArmFamilies, arms: Sequence[Hashable], told: Told) -> None:

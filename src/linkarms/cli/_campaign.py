@@ -288,7 +288,7 @@ def _split(lines: Iterable[str]) -> Iterable[list[str]]:
 
 def _whole(word: str) -> int:
     if not re.fullmatch(r"[0-9]{1,18}", word):
-        raise InvalidInput(f"{word!r} is no ticket; give the number that ask printed")
+        raise InvalidInput(f"{word!r} is not a ticket; give the number that ask printed")
     return int(word)
 
 

@@ -31,6 +31,12 @@ class Dataset:
         The file and its checksum; empty where no checksum is known, and then it is not downloaded.
     member : str
         The folder inside the archive; empty for a plain file.
+
+    Examples
+    --------
+    >>> from linkarms.datasets import DATASETS
+    >>> DATASETS["tlc-zones"].files
+    ('taxi_zone_lookup.csv',)
     """
 
     files: tuple[str, ...]
@@ -94,6 +100,15 @@ def fetch(name: str, folder: str | Path, *, download: bool = False, progress: bo
     ------
     linkarms.errors.DownloadError
         A file is missing and was not asked for, cannot be had, or is not the one that was expected. The message says where to get it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from linkarms.datasets import fetch
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "taxi_zone_lookup.csv").write_text("LocationID,Borough,Zone")
+    >>> [path.name for path in fetch("tlc-zones", folder)]
+    ['taxi_zone_lookup.csv']
     """
     if name not in DATASETS:
         raise InvalidInput(f"there is no data set {name!r}; choose one of {', '.join(DATASETS)}")

@@ -62,6 +62,15 @@ class Ratings:
         The genres.
     report : LoadReport
         What became of the rows of the file of ratings; a row is kept if its movie is of one of the genres.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkarms.datasets import LoadReport, Ratings
+    >>> stars = {7: (np.array([3.5, 4.5]), np.array([4.0]))}
+    >>> found = Ratings(stars, ("Comedy", "Drama"), LoadReport("ratings.csv", 3, 3, {}))
+    >>> dict(zip(found.genres, (float(x.mean()) for x in found.users[7])))
+    {'Comedy': 4.0, 'Drama': 4.0}
     """
 
     users: dict[int, tuple[NDArray[np.float64], ...]]
@@ -93,11 +102,23 @@ def load_ratings(
     ------
     linkarms.errors.InvalidInput
         A file is missing, in another encoding or lacks a column, or no user is left.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from linkarms.datasets import load_ratings
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "movies.csv").write_text("movieId,title,genres\\n1,Heat,Drama\\n2,Airplane!,Comedy\\n")
+    >>> _ = (folder / "ratings.csv").write_text("userId,movieId,rating,timestamp\\n7,1,4.0,0\\n7,2,3.5,0\\n")
+    >>> load_ratings(folder).users
+    {7: (array([3.5]), array([4.]))}
     """
     folder = Path(folder)
     wanted = tuple(genres)
     if isinstance(genres, str) or not wanted or len(set(wanted)) < len(wanted):
-        raise InvalidInput(f"genres={genres!r} are no genres; give different names, ('Comedy', 'Drama') say")
+        raise InvalidInput(
+            f"genres={genres!r} is not a list of genres; give different names, such as ('Comedy', 'Drama')"
+        )
     layout = _find_layout(folder)
     with Progress("reading ratings", enabled=progress) as bar:
         movies = _read_genres(folder / layout.genres, layout, wanted)
@@ -130,7 +151,7 @@ def _rows(path: Path, layout: _Layout, columns: Sequence[str]) -> Iterator[list[
         start = file.read(4096)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in start:
         raise InvalidInput(
-            f"{path}: this is no {layout.encoding} text (it looks like UTF-16); save it as {layout.encoding}"
+            f"{path}: this is not {layout.encoding} text (it looks like UTF-16); save it as {layout.encoding}"
         )
     # a mark of UTF-8 at the start is no part of the first column's name, in neither layout
     encoding = (

@@ -45,6 +45,14 @@ class Bookings:
         What became of the rows of the files. The gaps are fewer than the rows kept: one less for each zone and window.
     hours : tuple of int
         The hours of the day, from and to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkarms.datasets import Bookings, LoadReport
+    >>> found = Bookings({"74 East Harlem North": np.array([90.0, 30.0])}, LoadReport("trips.csv", 3, 3, {}), (0, 24))
+    >>> {zone: float(gaps.mean()) for zone, gaps in found.gaps.items()}
+    {'74 East Harlem North': 60.0}
     """
 
     gaps: dict[str, NDArray[np.float64]]
@@ -85,6 +93,16 @@ def load_bookings(
     ------
     linkarms.errors.InvalidInput
         A file cannot be read or lacks a column, or nothing is left.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from linkarms.datasets import load_bookings
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "trips-2025-01.csv"
+    >>> rows = ["pickup_datetime,PULocationID", "2025-01-01 08:00:00,74", "2025-01-01 08:01:30,74", "2025-01-01 08:05:00,75"]
+    >>> _ = path.write_text("\\n".join(rows))
+    >>> load_bookings(path, borough=None).gaps
+    {'74': array([90.])}
     """
     first, last = _check_hours(hours)
     paths = [path] if isinstance(path, (str, Path)) else list(path)

@@ -37,6 +37,13 @@ class Family(ABC):
         The ends of the domain are not parameters themselves.
     limit : float
         The largest absolute value of a sample: up to here nothing that is computed from samples overflows.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> family = la.families.parse("poisson")
+    >>> isinstance(family, la.families.Family), family.name, family.support
+    (True, 'poisson', 'a whole number >= 0')
     """
 
     name: ClassVar[str]

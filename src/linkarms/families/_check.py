@@ -35,6 +35,11 @@ def check_family(family: Family, parameters: Iterable[float], *, samples: int = 
     ------
     InvalidInput
         With the name of the function, the place and the two numbers that should agree.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.families.check_family(la.families.Poisson(), [0.5, 3.0, 20.0])
     """
     points = [float(x) for x in parameters]
     if len(points) < 3:
@@ -66,7 +71,7 @@ def check_family(family: Family, parameters: Iterable[float], *, samples: int = 
             for other in (lam + h, lam - h):
                 if not f.kl(theta, other) - slope * other >= here - 1e-9 * (1 + abs(here)):
                     raise InvalidInput(
-                        f"{family.name}.step at {theta:g}, slope {slope:g}, gives {lam:.8g}, which is no minimum; it must solve "
+                        f"{family.name}.step at {theta:g}, slope {slope:g}, gives {lam:.8g}, which is not a minimum; it must solve "
                         "d kl / d lam = slope"
                     )
         values = family.draw(np.random.default_rng(seed), np.array([theta]), samples)

@@ -130,7 +130,14 @@ def _check_size(variances: Array) -> None:
 
 
 class Bounded(Gaussian):
-    """Samples between known bounds, with no model: see `bounded`."""
+    """Samples between known bounds, with no model: see `bounded`.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.families.Bounded(0.0, 100.0)
+    Bounded(low=0.0, high=100.0, independent=False)
+    """
 
     name = "bounded"
     support = "numbers between the bounds"

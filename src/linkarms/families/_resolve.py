@@ -47,6 +47,13 @@ class ArmFamilies:
         One per arm.
     model : _core.Model
         The families as the native core takes them.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> families = la.families.resolve("gaussian:4", n_arms=3, n_features=1)
+    >>> len(families.families), families.families[0]
+    (3, Gaussian(covariance=4.0))
     """
 
     def __init__(self, families: list[Family], n_features: int) -> None:
@@ -117,6 +124,13 @@ def resolve(family: FamilyLike, n_arms: int, n_features: int) -> ArmFamilies:
         One for all arms, or one for each; `linkarms.families.SYNTAX` lists the texts.
     n_arms, n_features : int
         M and d.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> families = la.families.resolve(["poisson", "poisson", "exponential"], n_arms=3, n_features=1)
+    >>> [family.name for family in families.families]
+    ['poisson', 'poisson', 'exponential']
     """
     if isinstance(family, (str, Family)):
         shared = _one(family, n_features)
@@ -165,7 +179,14 @@ def _fit(family: Family, n_features: int, m: int) -> Family:
 
 
 def from_dict(spec: dict[str, Any], custom: dict[str, Family] | None = None) -> Family:
-    """The family that ``to_dict`` described; ``custom`` holds a user's own by name."""
+    """The family that ``to_dict`` described; ``custom`` holds a user's own by name.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.families.from_dict(la.families.Gaussian(covariance=4.0).to_dict())
+    Gaussian(covariance=4.0)
+    """
     name = spec.get("name")
     if spec.get("custom"):
         if custom and name in custom:

@@ -12,7 +12,15 @@ __all__ = ["FamilyHint", "are_whole", "suggestion"]
 
 
 def are_whole(samples: Array) -> bool:
-    """Whether all numbers are 0, 1, 2, ..."""
+    """Whether all numbers are 0, 1, 2, ...
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkarms.families import are_whole
+    >>> are_whole(np.array([0.0, 3.0])), are_whole(np.array([0.5]))
+    (True, False)
+    """
     return bool(np.all((samples >= 0.0) & (samples == np.floor(samples))))
 
 

@@ -47,6 +47,13 @@ class AuditRow:
         The mean over ``least_high``; None where either is missing or 0.
     verdict : {"kept", "broken", "untested"}
         ``"broken"`` if the one-sided lower limit of the error probability exceeds delta; ``"untested"`` if no run stopped.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> row = la.audit(la.problems.synthetic1(), deltas=[0.1], trials=20, seed=0).rows[0]
+    >>> row.trials, row.verdict
+    (20, 'kept')
     """
 
     delta: float

@@ -49,5 +49,12 @@ def error_interval(errors: int, trials: int, confidence: float = 0.95) -> tuple[
 
 
 def promise_is_broken(errors: int, trials: int, delta: float, confidence: float = 0.99) -> bool:
-    """Whether so many errors show, at this confidence, that the error probability exceeds ``delta``."""
+    """Whether so many errors show, at this confidence, that the error probability exceeds ``delta``.
+
+    Examples
+    --------
+    >>> from linkarms.montecarlo import promise_is_broken
+    >>> promise_is_broken(60, 400, delta=0.1), promise_is_broken(45, 400, delta=0.1)
+    (True, False)
+    """
     return error_lower_limit(errors, trials, confidence) > check_delta(delta)

@@ -31,6 +31,13 @@ class RuleResult:
         Time of the processor inside the trials over samples drawn.
     costs : ndarray, shape (trials, J), or None
         Where the arms of the problem have costs: what the samples cost, -1 where ``max_samples`` came first.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> found = la.simulate(la.problems.synthetic1(), ["ebc-h"], stopping="anytime", deltas=[0.1], trials=5, seed=0)["ebc-h"]
+    >>> found.deltas, found.errors.sum()
+    ((0.1,), np.int64(0))
     """
 
     deltas: tuple[float, ...]
@@ -133,6 +140,12 @@ class BackendError(LinkarmsError):
     ----------
     simulation : Simulation or None
         The trials that were finished.
+
+    Examples
+    --------
+    >>> from linkarms.montecarlo import BackendError
+    >>> BackendError("a worker was lost").simulation is None
+    True
     """
 
     simulation: Simulation | None = None

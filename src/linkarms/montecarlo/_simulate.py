@@ -97,7 +97,7 @@ def simulate(
     """
     if not isinstance(problem, Problem):
         raise InvalidInput(
-            f"problem={problem!r} is no Problem; make one with linkarms.Problem(parameters, n_clusters)"
+            f"problem={problem!r} is not a Problem; make one with linkarms.Problem(parameters, n_clusters)"
         )
     check_backend(backend)
     named = _name_rules(rules)
@@ -137,7 +137,9 @@ def _name_rules(rules: Rules) -> dict[str, SamplingRule]:
         if len(named) < len(resolved):
             raise InvalidInput("two rules have the same name; give them as a dict, name -> rule")
     else:
-        raise InvalidInput(f"rules={rules!r} are no rules; give names, instances, or a dict name -> rule")
+        raise InvalidInput(
+            f"rules={rules!r} is not a list of rules; give names, instances, or a dict name -> rule"
+        )
     if not named:
         raise InvalidInput("there are no rules; give at least one, 'ebc-h' say")
     return named

@@ -36,6 +36,12 @@ class Choice:
         How they were chosen, in words.
     edges : tuple of float
         The edges of the minimum spanning tree of the full records' parameters, the longest first: K - 1 are cut.
+
+    Examples
+    --------
+    >>> from linkarms.paper import Choice
+    >>> Choice(("a", "b", "c"), 2, "all of them", edges=(4.0, 1.0)).ratio
+    4.0
     """
 
     arms: tuple[str | int, ...]
@@ -76,6 +82,16 @@ def choose_regions(bookings: Bookings, n_arms: int = 6, n_clusters: int = 3) -> 
         Gaps by zone, zones with more pickups first.
     n_arms, n_clusters : int
         M and K of the paper.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkarms.datasets import Bookings, LoadReport
+    >>> from linkarms.paper import choose_regions
+    >>> gaps = {"a": np.array([60.0, 60.0]), "b": np.array([90.0]), "c": np.array([500.0]), "d": np.array([520.0])}
+    >>> choice = choose_regions(Bookings(gaps, LoadReport("trips.csv", 9, 9, {}), (0, 24)), n_arms=4, n_clusters=2)
+    >>> choice.arms, choice.edges
+    (('a', 'b', 'c', 'd'), (410.0, 30.0, 20.0))
     """
     _check(n_arms, n_clusters)
     if len(bookings.gaps) < n_arms:
@@ -104,6 +120,16 @@ def choose_users(ratings: Ratings, n_arms: int = 6, n_clusters: int = 4, *, leas
         M and K of the paper.
     least : int, default 50
         Ratings that a user must have in every genre.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkarms.datasets import LoadReport, Ratings
+    >>> from linkarms.paper import choose_users
+    >>> stars = {user: (np.full(9, mean),) for user, mean in enumerate([1.0, 1.1, 2.5, 4.0, 4.1])}
+    >>> ratings = Ratings(stars, ("Comedy",), LoadReport("ratings.csv", 45, 45, {}))
+    >>> choose_users(ratings, n_arms=4, n_clusters=2, least=5).arms
+    (0, 1, 3, 4)
     """
     _check(n_arms, n_clusters)
     check_integer("least", least, 1)

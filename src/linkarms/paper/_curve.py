@@ -31,6 +31,15 @@ class Point:
         Mean, and its 95% t interval; NaN for a single trial.
     errors, error, error_low, error_high
         Wrong partitions and trials without an answer, their share, and its exact 95% (Clopper-Pearson) interval.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> from linkarms.paper import curve_points, run_sweep
+    >>> sweep = run_sweep(la.problems.synthetic1(), ["fixed"], levels=[1.0], sizes=[2, 50], theta=(-5, 5), trials=10)["fixed"]
+    >>> point = curve_points("fixed", sweep)[1]
+    >>> point.level, point.samples, point.trials
+    (50.0, 300.0, 10)
     """
 
     rule: str
@@ -47,7 +56,16 @@ class Point:
 
 
 def curve_points(rule: str, sweep: Sweep) -> list[Point]:
-    """The points of one rule, one a level."""
+    """The points of one rule, one a level.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> from linkarms.paper import curve_points, run_sweep
+    >>> sweep = run_sweep(la.problems.synthetic1(), ["fixed"], levels=[1.0], sizes=[2, 50], theta=(-5, 5), trials=10)["fixed"]
+    >>> [(point.level, point.samples) for point in curve_points("fixed", sweep)]
+    [(2.0, 12.0), (50.0, 300.0)]
+    """
     from scipy import stats
 
     n, spent, failed = len(sweep.samples), sweep.spent, sweep.failed
@@ -143,6 +161,15 @@ class AtError:
         Samples over those of the reference rule, with the interval of the same resampled trials.
     missed : float
         Share of the bootstrap's curves that do not get to the error; the intervals are over the others.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> from linkarms.paper import compare_at_error, run_sweep
+    >>> sweeps = run_sweep(la.problems.synthetic1(), ["fixed"], levels=[1.0], sizes=[1, 2, 50], theta=(-5, 5), trials=50)
+    >>> (found,) = compare_at_error(sweeps, [0.2], reference="fixed", resamples=50)
+    >>> found.rule, found.error, found.ratio
+    ('fixed', 0.2, 1.0)
     """
 
     rule: str
@@ -180,6 +207,15 @@ def compare_at_error(
         The rule in the denominator of the ratio.
     resamples, confidence, seed
         Of the bootstrap.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> from linkarms.paper import compare_at_error, run_sweep
+    >>> sweeps = run_sweep(la.problems.synthetic1(), ["fixed"], levels=[1.0], sizes=[1, 2, 50], theta=(-5, 5), trials=50)
+    >>> (found,) = compare_at_error(sweeps, [0.2], reference="fixed", resamples=50)
+    >>> found.low <= found.samples <= found.high
+    True
     """
     check_integer("resamples", resamples, 1)
     tail = (1.0 - check_delta(confidence, "confidence")) / 2.0

@@ -42,6 +42,17 @@ class Experiment:
         The errors at which rules are compared.
     settings : dict
         Everything that was set, for a report.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkarms.datasets import Bookings, LoadReport
+    >>> from linkarms.paper import run_taxi
+    >>> rng = np.random.default_rng(0)
+    >>> gaps = {str(zone): rng.exponential(mean, 200) for zone, mean in enumerate([200, 300, 900, 1200, 1300, 3000])}
+    >>> found = run_taxi(Bookings(gaps, LoadReport("simulated", 1200, 1200, {}), (0, 24)), trials=5, rules=["fixed"])
+    >>> found.name, found.figure, len(found.points())
+    ('taxi', 'figure4', 14)
     """
 
     name: str

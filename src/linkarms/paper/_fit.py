@@ -36,6 +36,15 @@ class Fit:
         half stars, it is at least half the largest step.
     quantiles, model_quantiles : ndarray
         The records' and the model's quantiles at the same levels, for a picture.
+
+    Examples
+    --------
+    >>> from linkarms.arms import resampled_problem
+    >>> from linkarms.paper import check_fit
+    >>> p = resampled_problem({"a": [1.0, 3.0], "b": [2.0, 2.2], "c": [9.0, 11.0, 10.0]}, n_clusters=2)
+    >>> fit = check_fit(p)[0]
+    >>> fit.arm, fit.records, fit.mean, fit.model_variance
+    ('a', 2, 2.0, 1.0)
     """
 
     arm: str
@@ -59,6 +68,14 @@ def check_fit(problem: Problem, levels: Sequence[float] | None = None) -> list[F
         From `linkarms.arms.resampled_problem`, with exponential or Gaussian models.
     levels : sequence of float, optional
         Where quantiles are taken; 0.01, 0.03, ..., 0.99 by default.
+
+    Examples
+    --------
+    >>> from linkarms.arms import resampled_problem
+    >>> from linkarms.paper import check_fit
+    >>> p = resampled_problem({"a": [1.0, 3.0], "b": [2.0, 2.2], "c": [9.0, 11.0, 10.0]}, n_clusters=2)
+    >>> [(fit.arm, round(fit.variance, 2)) for fit in check_fit(p)]
+    [('a', 2.0), ('b', 0.02), ('c', 1.0)]
     """
     from scipy import stats
 

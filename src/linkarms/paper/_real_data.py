@@ -87,6 +87,17 @@ def run_taxi(
     -------
     Experiment
         ``print`` it, or ask for its ``points()`` and ``at_error()``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkarms.datasets import Bookings, LoadReport
+    >>> from linkarms.paper import run_taxi
+    >>> rng = np.random.default_rng(0)
+    >>> gaps = {str(zone): rng.exponential(mean, 200) for zone, mean in enumerate([200, 300, 900, 1200, 1300, 3000])}
+    >>> found = run_taxi(Bookings(gaps, LoadReport("simulated", 1200, 1200, {}), (0, 24)), trials=5, rules=["fixed"])
+    >>> found.problem.labels.tolist()
+    [0, 0, 1, 1, 1, 2]
     """
     if not isinstance(data, Bookings):
         for name in ("tlc-green-2025-01", "tlc-zones"):
@@ -150,6 +161,17 @@ def run_movielens(
     -------
     Experiment
         ``print`` it, or ask for its ``points()`` and ``at_error()``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkarms.datasets import LoadReport, Ratings
+    >>> from linkarms.paper import run_movielens
+    >>> means = [(1, 1), (1, 1.2), (2, 4), (4, 2), (4.5, 4.5), (4.4, 4.6)]
+    >>> stars = {user: tuple(np.full(60, float(mean)) for mean in pair) for user, pair in enumerate(means)}
+    >>> found = run_movielens(Ratings(stars, ("Comedy", "Drama"), LoadReport("made up", 720, 720, {})), trials=5, rules=["fixed"])
+    >>> found.problem.labels.tolist()
+    [0, 0, 1, 2, 3, 3]
     """
     if not isinstance(data, Ratings):
         if download and not (Path(data) / "user_ratedmovies.dat").is_file():

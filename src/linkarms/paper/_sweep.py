@@ -45,6 +45,14 @@ class Sweep:
         The partition named then is not the true one. False where there is none.
     budget : int
         The most samples of a trial.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> from linkarms.paper import run_sweep
+    >>> sweep = run_sweep(la.problems.synthetic1(), ["fixed"], levels=[1.0], sizes=[2, 50], theta=(-5, 5), trials=10)["fixed"]
+    >>> sweep.spent[0].tolist(), sweep.failed.shape
+    ([12.0, 300.0], (10, 2))
     """
 
     levels: NDArray[np.float64]

@@ -17,6 +17,13 @@ class UniformStartEBC(EBC):
     size of a squared distance between parameters, the step ``c / sqrt(t)``. On a problem that is decided within a hundred
     samples, what is averaged is still close to ``w(0)``. A ``w(0)`` drawn uniformly from the simplex gives some arm very few
     samples, and that costs more than the steps gain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkarms.paper import UniformStartEBC
+    >>> UniformStartEBC().initial_weights(4, np.random.default_rng(0)).tolist()
+    [0.25, 0.25, 0.25, 0.25]
     """
 
     name = "ebc-uniform"

@@ -32,6 +32,13 @@ class PlanRow:
         95% intervals: of the mean by Student's t, of the quantiles by order statistics; None for an end that the runs cannot tell.
     note : str
         What a reader should know: that the rule never stops, or could not be run, and why.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> plan = la.plan([0.0, 0.4, 5.0, 5.3], n_clusters=2, sampling="ebc-h", stopping="anytime", trials=20, n_jobs=1)
+    >>> plan.rows[0].sampling, plan.rows[0].unstopped
+    ('ebc-h', 0)
     """
 
     sampling: str

@@ -57,6 +57,13 @@ class ArmsInfo:
         The directions of the axes in parameter space.
     intervals : ndarray, shape (n, 1, 2) or (n, 2, 2), or None
         The ends of each arm's confidence interval on the axes, for ``d <= 2`` where the result has them.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> info = la.plots.arms_info(la.cluster(la.problems.synthetic1()))
+    >>> info.labels, info.points.shape, info.axes
+    ((0, 0, 1, 1, 2, 2), (6, 2), ('parameter 0', 'parameter 1'))
     """
 
     arms: tuple[str, ...]
@@ -84,6 +91,12 @@ def arms_info(result: Result, true_parameters: ArrayLike | None = None) -> ArmsI
     -------
     ArmsInfo
         Plain data.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.plots.arms_info(la.cluster(la.problems.synthetic1())).links
+    ((0, 1), (2, 3), (4, 5))
     """
     known: NDArray[np.bool_] = np.logical_not(np.ma.getmaskarray(result.parameters).any(axis=1))
     estimates = np.asarray(np.ma.getdata(result.parameters)[known], dtype=np.float64)

@@ -38,6 +38,13 @@ class DendrogramInfo:
         The cut is the distance threshold of the run.
     certified : tuple of (int, float, float)
         The numbers of clusters whose cuts are certain (`Result.cuts`), and the heights between which each cut goes.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> info = la.plots.dendrogram_info(la.cluster(la.problems.synthetic1()))
+    >>> info.arms, len(info.merges)
+    (('0', '1', '2', '3', '4', '5'), 5)
     """
 
     arms: tuple[str, ...]
@@ -62,6 +69,12 @@ def dendrogram_info(result: Result, *, cuts: bool = True) -> DendrogramInfo:
     -------
     DendrogramInfo
         Plain data.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.plots.dendrogram_info(la.cluster(la.problems.synthetic1())).labels
+    (0, 0, 1, 1, 2, 2)
     """
     known = np.flatnonzero(~np.ma.getmaskarray(result.parameters).any(axis=1))
     estimates = np.asarray(np.ma.getdata(result.parameters)[known], dtype=np.float64)

@@ -33,6 +33,14 @@ class ErrorCurve:
         ``log(1/error)`` and its 95% interval; infinite above where no error is within the interval.
     samples, samples_low, samples_high : tuple of float
         Mean samples and its 95% interval.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> x, samples = {"x": (1.2,), "x_low": (1.0,), "x_high": (1.5,)}, {"samples": (90.0,), "samples_low": (80.0,), "samples_high": (99.0,)}
+    >>> curve = la.plots.ErrorCurve("ebc-h", **x, **samples)
+    >>> curve.rule, curve.samples
+    ('ebc-h', (90.0,))
     """
 
     rule: str
@@ -56,6 +64,13 @@ class ErrorCurveInfo:
         Points at which some trial was wrong, up to the smallest error.
     paper : tuple of (str, tuple, tuple)
         Rule, ``log(1/P_e)`` and samples of the paper's curves.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> info = la.plots.ErrorCurveInfo("taxi", ours=(), paper=(("ebc-h", (1.0, 2.0), (300.0, 700.0)),))
+    >>> [rule for rule, x, samples in info.paper]
+    ['ebc-h']
     """
 
     title: str
@@ -70,6 +85,18 @@ def error_curve_info(experiment: Experiment) -> ErrorCurveInfo:
     ----------
     experiment : Experiment
         From `linkarms.paper.run_taxi` or `linkarms.paper.run_movielens`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import linkarms as la
+    >>> from linkarms.datasets import Bookings, LoadReport
+    >>> from linkarms.paper import run_taxi
+    >>> rng = np.random.default_rng(0)
+    >>> gaps = {str(zone): rng.exponential(mean, 200) for zone, mean in enumerate([200, 300, 900, 1200, 1300, 3000])}
+    >>> found = run_taxi(Bookings(gaps, LoadReport("simulated", 1200, 1200, {}), (0, 24)), trials=5, rules=["fixed"])
+    >>> [rule for rule, x, samples in la.plots.error_curve_info(found).paper]
+    ['fixed', 'round-robin', 'ebc', 'ebc-h']
     """
     points = experiment.points()
     ours = []
@@ -107,6 +134,18 @@ def plot_error_curve(experiment: Experiment, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         The axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import linkarms as la
+    >>> from linkarms.datasets import Bookings, LoadReport
+    >>> from linkarms.paper import run_taxi
+    >>> rng = np.random.default_rng(0)
+    >>> gaps = {str(zone): rng.exponential(mean, 200) for zone, mean in enumerate([200, 300, 900, 1200, 1300, 3000])}
+    >>> found = run_taxi(Bookings(gaps, LoadReport("simulated", 1200, 1200, {}), (0, 24)), trials=5, rules=["fixed"])
+    >>> la.plots.plot_error_curve(found).get_ylabel()
+    'mean samples'
     """
     info = error_curve_info(experiment)
     ax = new_axes(ax)

@@ -32,6 +32,13 @@ class History:
         The statistic there and the level it has to reach. What is not finite is not drawn.
     error_bound : sequence of float or None
         The smallest delta at which the run would have stopped there; empty where it is not known.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> history = la.plots.History(samples=(10, 20), evidence=(1.0, 4.2), threshold=(6.0, 6.1))
+    >>> la.plots.plot_evidence(history).get_xlabel()
+    'samples'
     """
 
     samples: Sequence[int] = field(default_factory=tuple)
@@ -66,7 +73,7 @@ class HistoryRecorder:
     --------
     >>> import linkarms as la
     >>> recorder = la.plots.HistoryRecorder()
-    >>> result = la.cluster(la.problems.synthetic1(), callback=recorder)
+    >>> result = la.cluster(la.Problem([0.0, 0.3, 9.0], n_clusters=2), callback=recorder)
     >>> recorder.history.samples[-1] == result.samples
     True
     """
@@ -127,7 +134,7 @@ def plot_evidence(history: History, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import linkarms as la
     >>> recorder = la.plots.HistoryRecorder()
-    >>> result = la.cluster(la.problems.synthetic1(), callback=recorder)
+    >>> result = la.cluster(la.Problem([0.0, 0.3, 9.0], n_clusters=2), callback=recorder)
     >>> ax = la.plots.plot_evidence(recorder.history)
     """
     ax = new_axes(ax)

@@ -41,6 +41,13 @@ class FitInfo:
         ``"mean"``: in units of the model's mean. ``"standard deviation"``: from the arm's mean, in the model's standard deviations.
     title : str
         What is shown.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> info = la.plots.fit_info(la.cluster(la.problems.synthetic1()))
+    >>> info.unit, len(info.model) == len(info.names)
+    ('standard deviation', True)
     """
 
     names: tuple[str, ...]
@@ -51,7 +58,14 @@ class FitInfo:
 
 
 def fit_info(run: Result | Experiment) -> FitInfo:
-    """Build the data of `plot_fit`."""
+    """Build the data of `plot_fit`.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.plots.fit_info(la.cluster(la.problems.synthetic1())).names[:2]
+    ('0, 0', '0, 1')
+    """
     return _of_result(run) if isinstance(run, Result) else _of_experiment(run)
 
 
@@ -134,6 +148,13 @@ def plot_fit(run: Result | Experiment, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         The axes.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> result = la.cluster(la.problems.synthetic1())
+    >>> la.plots.plot_fit(result).get_title(loc="left")
+    'Samples against the model'
     """
     info = fit_info(run)
     ax = new_axes(ax)

@@ -28,6 +28,13 @@ class LinkageStepsInfo:
         For each step the clusters, as indices of points.
     titles : tuple of str
         One per step.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> info = la.plots.LinkageStepsInfo(points=((0.0, 0.0), (1.0, 0.0)), clusters=(((0,), (1,)),), titles=("2 clusters",))
+    >>> len(info.points), info.titles
+    (2, ('2 clusters',))
     """
 
     points: tuple[tuple[float, float], ...]
@@ -36,7 +43,15 @@ class LinkageStepsInfo:
 
 
 def linkage_steps_info(content: LinkageSteps) -> LinkageStepsInfo:
-    """Build the data of `plot_linkage_steps`."""
+    """Build the data of `plot_linkage_steps`.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> from linkarms.paper import reproduce
+    >>> la.plots.linkage_steps_info(reproduce("figure1")["figure1"].content).titles[0]
+    '6 clusters'
+    """
     titles = [
         f"{len(step)} clusters" + ("" if at is None else f", merged at {at:.3g}")
         for step, at in zip(content.steps, content.distances, strict=True)
@@ -60,6 +75,14 @@ def plot_linkage_steps(content: LinkageSteps) -> Figure:
     -------
     matplotlib.figure.Figure
         A figure that needs no display.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> from linkarms.paper import reproduce
+    >>> figure = la.plots.plot_linkage_steps(reproduce("figure1")["figure1"].content)
+    >>> len(figure.axes)
+    4
     """
     require("matplotlib", "plots")
     import matplotlib

@@ -29,6 +29,12 @@ class PullsInfo:
         The cluster of each.
     pulls : tuple of int
         The samples of each.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.plots.PullsInfo(arms=("a", "b", "c"), labels=(0, 0, 1), pulls=(12, 10, 3)).pulls
+    (12, 10, 3)
     """
 
     arms: tuple[str, ...]
@@ -48,6 +54,13 @@ def pulls_info(result: Result) -> PullsInfo:
     -------
     PullsInfo
         Plain data.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> result = la.cluster(la.problems.synthetic1())
+    >>> sum(la.plots.pulls_info(result).pulls) == result.samples
+    True
     """
     order = sorted(range(len(result.arms)), key=lambda m: (int(result.labels[m]), m))
     return PullsInfo(

@@ -17,13 +17,29 @@ __all__ = ["RunTimesInfo", "plot_run_times", "run_times_info"]
 
 @dataclass(frozen=True)
 class RunTimesInfo:
-    """What `plot_run_times` draws: by rule the numbers of arms, our milliseconds and the paper's."""
+    """What `plot_run_times` draws: by rule the numbers of arms, our milliseconds and the paper's.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> info = la.plots.RunTimesInfo((("ebc-h", (4, 8), (0.01, 0.02), (0.44, 0.64)),))
+    >>> [rule for rule, arms, ours, paper in info.curves]
+    ['ebc-h']
+    """
 
     curves: tuple[tuple[str, tuple[int, ...], tuple[float, ...], tuple[float, ...]], ...]
 
 
 def run_times_info(content: RunTimes) -> RunTimesInfo:
-    """Build the data of `plot_run_times`."""
+    """Build the data of `plot_run_times`.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> from linkarms.paper.reproduction import RunTime, RunTimes
+    >>> la.plots.run_times_info(RunTimes((RunTime("ebc-h", 4, (0.01, 0.03), 900, 0.44),))).curves
+    (('ebc-h', (4,), (0.02,), (0.44,)),)
+    """
     curves = []
     for rule in dict.fromkeys(c.rule for c in content.cells):
         mine = [c for c in content.cells if c.rule == rule]
@@ -47,6 +63,14 @@ def plot_run_times(content: RunTimes, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         The axes.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> from linkarms.paper.reproduction import RunTime, RunTimes
+    >>> table = RunTimes((RunTime("ebc-h", 4, (0.01, 0.02), 900, 0.44), RunTime("ebc-h", 8, (0.02, 0.03), 900, 0.64)))
+    >>> la.plots.plot_run_times(table).get_xlabel()
+    'arms'
     """
     info = run_times_info(content)
     ax = new_axes(ax)

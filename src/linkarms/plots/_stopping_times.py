@@ -30,7 +30,15 @@ _WIDTH = 1.96
 
 @dataclass(frozen=True)
 class StoppingCurve:
-    """One curve: ``log(1/delta)``, our means and their 95% interval, the paper's means."""
+    """One curve: ``log(1/delta)``, our means and their 95% interval, the paper's means.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> curve = la.plots.StoppingCurve("ebc-h", x=(1.0,), mean=(120.0,), low=(110.0,), high=(130.0,), paper=(118.0,))
+    >>> curve.low <= curve.paper <= curve.high
+    True
+    """
 
     label: str
     x: tuple[float, ...]
@@ -52,6 +60,12 @@ class StoppingTimesInfo:
         Ours and the paper's.
     t_star : float
         The slope of the lower bound; the smallest certified, where the parameters are read in two ways.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.plots.StoppingTimesInfo("Figure 2", curves=(), t_star=25.9).title
+    'Figure 2'
     """
 
     title: str
@@ -60,7 +74,15 @@ class StoppingTimesInfo:
 
 
 def stopping_times_info(content: StoppingTimes) -> StoppingTimesInfo:
-    """Build the data of `plot_stopping_times`."""
+    """Build the data of `plot_stopping_times`.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> from linkarms.paper import reproduce
+    >>> la.plots.stopping_times_info(reproduce("figure2", trials=2)["figure2"].content).title
+    'Figure 2'
+    """
     curves = []
     for run in content.runs:
         spent = run.spent
@@ -96,6 +118,14 @@ def plot_stopping_times(content: StoppingTimes, *, ax: Axes | None = None) -> Ax
     -------
     matplotlib.axes.Axes
         The axes.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> from linkarms.paper import reproduce
+    >>> content = reproduce("figure2", trials=2)["figure2"].content
+    >>> la.plots.plot_stopping_times(content).get_xlabel()
+    'log(1 / delta)'
     """
     info = stopping_times_info(content)
     ax = new_axes(ax, rows=34)
@@ -128,7 +158,15 @@ def plot_stopping_times(content: StoppingTimes, *, ax: Axes | None = None) -> Ax
 
 @dataclass(frozen=True)
 class SlopesInfo:
-    """What `plot_slopes` draws, one entry a curve: name, slope and 95% interval, the paper's slope, theory (None: none); and T*."""
+    """What `plot_slopes` draws, one entry a curve: name, slope and 95% interval, the paper's slope, theory (None: none); and T*.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> info = la.plots.SlopesInfo(("ebc-h",), slopes=(25.9,), halves=(0.4,), paper=(26.2,), theory=(None,), t_star=25.1)
+    >>> info.names, info.slopes
+    (('ebc-h',), (25.9,))
+    """
 
     names: tuple[str, ...]
     slopes: tuple[float, ...]
@@ -139,7 +177,16 @@ class SlopesInfo:
 
 
 def slopes_info(content: Slopes) -> SlopesInfo:
-    """Build the data of `plot_slopes`."""
+    """Build the data of `plot_slopes`.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> from linkarms.paper import reproduce
+    >>> info = la.plots.slopes_info(reproduce("table1", trials=2)["table1"].content)
+    >>> len(info.names) == len(info.slopes) == len(info.paper)
+    True
+    """
     rows = content.rows
     errors = [r.deviation.standard_error for r in rows]
     return SlopesInfo(
@@ -166,6 +213,14 @@ def plot_slopes(content: Slopes, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         The axes.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> from linkarms.paper import reproduce
+    >>> content = reproduce("table1", trials=2)["table1"].content
+    >>> la.plots.plot_slopes(content).get_xlabel()
+    'slope'
     """
     info = slopes_info(content)
     ax = new_axes(ax)

@@ -63,7 +63,14 @@ _SMALLEST = 4.5
 
 
 def cluster_color(label: int) -> str:
-    """The colour of a cluster, as ``#rrggbb``; grey for ``-1``, an arm that has no cluster yet."""
+    """The colour of a cluster, as ``#rrggbb``; grey for ``-1``, an arm that has no cluster yet.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> la.plots.cluster_color(0), la.plots.cluster_color(-1)
+    ('#0072B2', '#9AA3AD')
+    """
     return _PALETTE[label % len(_PALETTE)] if label >= 0 else "#9AA3AD"
 
 

@@ -40,6 +40,17 @@ class View:
         The run's own random numbers; they go on where they were after a dump and load.
     families : ArmFamilies
         The families of the arms.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> class FewestSamples(la.sampling.SamplingRule):
+    ...     name = "fewest"
+    ...
+    ...     def choose(self, view):
+    ...         return int((view.counts + view.pending).argmin())
+    >>> la.cluster(la.problems.synthetic1(), sampling=FewestSamples(), max_samples=60).pulls.tolist()
+    [10, 10, 10, 10, 10, 10]
     """
 
     def __init__(

@@ -74,7 +74,7 @@ class MaxGapElim(_MaxGap):
     --------
     >>> import linkarms as la
     >>> p = la.Problem([0.0, 0.3, 3.0, 3.2], n_clusters=2)
-    >>> la.cluster(p, sampling="maxgap-elim", stopping=None, seed=1).labels.tolist()
+    >>> la.cluster(p, sampling="maxgap-elim", stopping=None, max_samples=300, seed=1).labels.tolist()
     [0, 0, 1, 1]
     """
 
@@ -87,7 +87,15 @@ class MaxGapElim(_MaxGap):
 
 
 class MaxGapUCB(_MaxGap):
-    """MaxGapUCB: sample the arms with the largest upper bound on a gap beside them. See `MaxGapElim`."""
+    """MaxGapUCB: sample the arms with the largest upper bound on a gap beside them. See `MaxGapElim`.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> p = la.Problem([0.0, 0.3, 3.0, 3.2], n_clusters=2)
+    >>> la.cluster(p, sampling="maxgap-ucb", stopping=None, max_samples=300, seed=1).labels.tolist()
+    [0, 0, 1, 1]
+    """
 
     name = "maxgap-ucb"
     takes_costs = False
@@ -98,7 +106,15 @@ class MaxGapUCB(_MaxGap):
 
 
 class MaxGapTop2UCB(_MaxGap):
-    """MaxGapTop2UCB: sample the arms with the two largest values of the upper bound. See `MaxGapElim`."""
+    """MaxGapTop2UCB: sample the arms with the two largest values of the upper bound. See `MaxGapElim`.
+
+    Examples
+    --------
+    >>> import linkarms as la
+    >>> p = la.Problem([0.0, 0.3, 3.0, 3.2], n_clusters=2)
+    >>> la.cluster(p, sampling="maxgap-top2ucb", stopping=None, max_samples=300, seed=1).labels.tolist()
+    [0, 0, 1, 1]
+    """
 
     name = "maxgap-top2ucb"
     takes_costs = False

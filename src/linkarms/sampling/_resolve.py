@@ -22,7 +22,14 @@ _SHIPPED: dict[str, type[SamplingRule]] = {
 
 
 def resolve_sampling(rule: str | SamplingRule) -> SamplingRule:
-    """A rule by name, or the instance itself."""
+    """A rule by name, or the instance itself.
+
+    Examples
+    --------
+    >>> from linkarms.sampling import EBC, resolve_sampling
+    >>> resolve_sampling("ebc-h").name, resolve_sampling(EBC(step=0.5)).step
+    ('ebc-h', 0.5)
+    """
     if isinstance(rule, SamplingRule):
         return rule
     if not isinstance(rule, str) or rule not in _SHIPPED:
@@ -33,6 +40,13 @@ def resolve_sampling(rule: str | SamplingRule) -> SamplingRule:
 
 
 def sampling_from_dict(spec: dict[str, Any]) -> SamplingRule | None:
-    """The rule that ``to_dict`` described; None if it is no rule of the package."""
+    """The rule that ``to_dict`` described; None if it is not a rule of the package.
+
+    Examples
+    --------
+    >>> from linkarms.sampling import EBC, sampling_from_dict
+    >>> sampling_from_dict(EBC(step=0.5).to_dict()).step
+    0.5
+    """
     cls = _SHIPPED.get(str(spec.get("name")))
     return None if cls is None else cls(**{k: v for k, v in spec.items() if k != "name"})

@@ -51,6 +51,14 @@ def serve(
         Names under which browsers and clients reach the service, besides loopback and `host`.
     started : callable
         Is called with the address once the service listens; by default a line on stderr says it.
+
+    Examples
+    --------
+    >>> from linkarms.server import serve
+    >>> serve("runs.db", host="0.0.0.0")
+    Traceback (most recent call last):
+        ...
+    linkarms.errors.InvalidInput: --host 0.0.0.0 lets others in; give --token-file FILE, or listen on 127.0.0.1
     """
     local, names = _is_loopback(host), list(allow_hosts)
     if (tls_cert is None) != (tls_key is None):

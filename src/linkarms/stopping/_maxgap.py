@@ -24,7 +24,7 @@ class MaxGap(StoppingRule):
     --------
     >>> import linkarms as la
     >>> p = la.Problem([0.0, 0.3, 3.0, 3.2], n_clusters=2)
-    >>> la.cluster(p, sampling="round-robin", stopping=la.stopping.MaxGap(), seed=1).labels.tolist()
+    >>> la.cluster(p, sampling="round-robin", stopping=la.stopping.MaxGap(), max_samples=400, seed=1).labels.tolist()
     [0, 0, 1, 1]
     """
 

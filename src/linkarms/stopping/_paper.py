@@ -48,14 +48,14 @@ class Paper(StoppingRule):
             self._theta = np.array(theta, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise InvalidInput(
-                f"theta={theta!r} is no interval ({error}); give (low, high) or one for each feature"
+                f"theta={theta!r} is not an interval ({error}); give (low, high), or one per feature"
             ) from error
         if (
             self._theta.ndim not in (1, 2)
             or self._theta.shape[-1] != 2
             or not np.all(np.isfinite(self._theta))
         ):
-            raise InvalidInput(f"theta={theta!r} is no interval; give (low, high) or one for each feature")
+            raise InvalidInput(f"theta={theta!r} is not an interval; give (low, high), or one per feature")
         if not np.all(self._theta[..., 0] < self._theta[..., 1]):
             raise InvalidInput(f"theta={theta!r} is empty; give low < high")
         self.epsilon = check_number("epsilon", epsilon, 0.0)

@@ -21,7 +21,15 @@ _SHIPPED: dict[str, type[StoppingRule]] = {cls.name: cls for cls in (Anytime, Pa
 
 
 def resolve_stopping(rule: Any, sampling: SamplingRule | None = None) -> StoppingRule:
-    """The rule itself, or with None the own stop of ``sampling``; an error that names the choices where there is none."""
+    """The rule itself, or with None the own stop of ``sampling``; an error that names the choices where there is none.
+
+    Examples
+    --------
+    >>> from linkarms.sampling import MaxGapElim
+    >>> from linkarms.stopping import resolve_stopping
+    >>> resolve_stopping("anytime").name, resolve_stopping(None, MaxGapElim()).name
+    ('anytime', 'maxgap')
+    """
     if isinstance(rule, StoppingRule):
         return rule
     if rule == "anytime":
@@ -42,7 +50,14 @@ def resolve_stopping(rule: Any, sampling: SamplingRule | None = None) -> Stoppin
 
 
 def stopping_from_dict(spec: dict[str, Any]) -> StoppingRule | None:
-    """The rule that ``to_dict`` described; None if it is no rule of the package."""
+    """The rule that ``to_dict`` described; None if it is not a rule of the package.
+
+    Examples
+    --------
+    >>> from linkarms.stopping import Paper, stopping_from_dict
+    >>> stopping_from_dict(Paper(theta=(-9, 9)).to_dict()).name
+    'paper'
+    """
     cls = _SHIPPED.get(str(spec.get("name")))
     if cls is None:
         return None

@@ -44,7 +44,7 @@ def weaken(rule: StoppingRule, factor: float) -> StoppingRule:
     """
     if not isinstance(rule, StoppingRule):
         raise InvalidInput(
-            f"rule={rule!r} is no stopping rule; give an instance, linkarms.stopping.Anytime() say"
+            f"rule={rule!r} is not a stopping rule; give an instance such as linkarms.stopping.Anytime()"
         )
     x = check_number("weaken", factor, 1.0, closed=True)
     if x == 1.0:

@@ -38,6 +38,13 @@ class Curve:
         Figures 2 and 3: ``log(1/delta)``. Figures 4 and 5: ``log(1/P_e)``, with ``P_e`` the measured error.
     samples : tuple of float
         Mean number of samples.
+
+    Examples
+    --------
+    >>> from linkarms.paper import published
+    >>> curve = published.curve("figure4", "ebc-h")
+    >>> curve.rule, len(curve.x) == len(curve.samples)
+    ('ebc-h', True)
     """
 
     figure: str
@@ -54,6 +61,12 @@ class Slope:
     """One row of Table 1 (``figure2``), or of the text for Figure 3: samples per ``log(1/delta)``, as printed.
 
     ``rule`` may be ``"lower-bound"``. The paper rounds its theoretical slopes.
+
+    Examples
+    --------
+    >>> from linkarms.paper import published
+    >>> published.slopes("figure2")[0].figure
+    'figure2'
     """
 
     figure: str

@@ -47,6 +47,13 @@ class Deviation:
         ``s sqrt(1/n + 1/n_paper)``. NaN where the paper's trials are not known.
     limit : Limit or None
         What is asked for; None where the numbers cannot be expected to agree and are shown for information.
+
+    Examples
+    --------
+    >>> from linkarms.paper import Deviation
+    >>> found = Deviation("figure2", "ebc-h", "1", 100.0, 2.0, 50, 104.0, 300, -3.85, -1.7)
+    >>> found.verdict
+    'for information'
     """
 
     piece: str

@@ -39,6 +39,13 @@ class Piece:
         Where ours differs in kind, in words; these count against agreement, as a number beyond its limit does.
     missing : tuple of str
         Curves that this version cannot run.
+
+    Examples
+    --------
+    >>> from linkarms.paper import reproduce
+    >>> piece = reproduce("figure1")["figure1"]
+    >>> piece.agrees, piece.answer
+    (True, "the same as the paper's")
     """
 
     name: str
@@ -89,6 +96,13 @@ class Reproduction:
         What was set for all of them.
     machine : dict
         Processor and versions.
+
+    Examples
+    --------
+    >>> from linkarms.paper import reproduce
+    >>> found = reproduce("figure1")
+    >>> list(found.pieces), found.agrees
+    (['figure1'], True)
     """
 
     pieces: Mapping[str, Piece]
