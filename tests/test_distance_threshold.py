@@ -371,7 +371,6 @@ def test_dumps_hold_one_of_the_two():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({}, "n_clusters is missing"),
         ({"n_clusters": 2, "distance_threshold": 1.0}, "both given; give one"),
         ({"distance_threshold": 0.0}, "out of range"),
         ({"distance_threshold": math.inf}, "not a finite number"),
@@ -516,8 +515,6 @@ def test_command_line(tmp_path, capsys):
     assert run([*words, "-k", "2", "--tolerance", "0.5"]) == 0
     assert run([*words, "-k", "2", "--distance-threshold", "2"]) == 2
     assert "both given" in capsys.readouterr().err
-    assert run(words) == 2
-    assert "n_clusters is missing" in capsys.readouterr().err
     problem = tmp_path / "mine.json"
     problem.write_text(json.dumps({"parameters": [0, 0.5, 6], "distance_threshold": 2}))
     assert run(["bound", str(problem), "--quiet"]) == 0

@@ -84,16 +84,19 @@ void bind_linkage(nb::module_& m, nb::module_& testing) {
         return cut(Distances(to_matrix(points)), n_clusters);
       },
       "parameters"_a, "n_clusters"_a, "Return the labels of single linkage and whether the cut is ambiguous.");
-  nb::class_<Task>(m, "Task", "Which partition is asked for: K clusters, or a distance threshold; and a tolerance.")
+  nb::class_<Task>(
+      m, "Task",
+      "Which partition is asked for: K clusters, the cut with the largest gap, or a distance threshold; and a tolerance.")
       .def(
           "__init__",
-          [](Task* self, Index n_clusters, std::optional<double> distance, double tolerance) {
-            new (self) Task{n_clusters, distance, tolerance};
+          [](Task* self, Index n_clusters, std::optional<double> distance, double tolerance, bool largest_gap) {
+            new (self) Task{n_clusters, distance, tolerance, largest_gap};
           },
-          nb::kw_only(), "n_clusters"_a = 0, "distance"_a = nb::none(), "tolerance"_a = 0.0)
+          nb::kw_only(), "n_clusters"_a = 0, "distance"_a = nb::none(), "tolerance"_a = 0.0, "largest_gap"_a = false)
       .def_ro("n_clusters", &Task::n_clusters)
       .def_ro("distance", &Task::distance)
-      .def_ro("tolerance", &Task::tolerance);
+      .def_ro("tolerance", &Task::tolerance)
+      .def_ro("largest_gap", &Task::largest_gap);
   m.def(
       "partition",
       [](const Array2& points, const Task& task) {

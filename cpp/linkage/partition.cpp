@@ -50,7 +50,7 @@ std::vector<double> nearest_foreign(const Distances& dist, const Clusters& clust
 }
 
 Partition::Partition(Index n_arms, const Task& task) : task_(task), up_(n_arms, -1), length_(n_arms, 0.0), near_(n_arms, 0.0) {
-  assert(task.distance || (1 <= task.n_clusters && task.n_clusters <= n_arms));
+  assert(task.distance || task.largest_gap || (1 <= task.n_clusters && task.n_clusters <= n_arms));
 }
 
 std::size_t Partition::bytes() const {
@@ -59,7 +59,8 @@ std::size_t Partition::bytes() const {
 }
 
 void Partition::make(const Distances& dist) {
-  tree_ = minimum_spanning_tree(dist);
+  too_dirty_ = true;  // there is no tree yet, or another one
+  span(dist);
   cut();
   near_ = nearest_foreign(dist, clusters_);
   made_ = true;
@@ -72,8 +73,6 @@ void Partition::cut() {
   up_ = std::move(cut.up);
   ambiguous_ = cut.ambiguous;
   for (std::size_t m = 0; m < up_.size(); ++m) length_[m] = up_[m] >= 0 ? tree_.length[m] : 0.0;
-  dirty_.clear();
-  too_dirty_ = false;
 }
 
 bool Partition::update(const Distances& dist, Index m) {
@@ -97,10 +96,15 @@ bool Partition::update(const Distances& dist, Index m) {
   if (n > few) mark_dirty(m);
   // every tree edge has to be below the limit, and every distance between two clusters above it
   const double limit = (task_.distance ? *task_.distance : longest) * (1.0 + 2.0 * tie);
-  const bool holds = !task_.distance || longest < *task_.distance * (1.0 - 2.0 * tie);
+  bool holds = !task_.distance || longest < *task_.distance * (1.0 - 2.0 * tie);
+  if (task_.largest_gap) {  // depends on every edge
+    span(dist);
+    holds = largest_gap(tree_) == clusters_.n_clusters();
+  }
   ambiguous_ = false;
   if (holds && (limit < shortest || certify(dist, limit))) return false;
-  relink(dist);
+  if (!task_.largest_gap) span(dist);
+  regroup(dist);
   return true;
 }
 
@@ -123,12 +127,18 @@ void Partition::mark_dirty(Index m) {
   }
 }
 
-void Partition::relink(const Distances& dist) {
-  if (clusters_.n_arms() > few && !too_dirty_) {
+void Partition::span(const Distances& dist) {
+  if (dist.size() > few && !too_dirty_) {
     respan(dist, dirty_, tree_);
   } else {
     tree_ = minimum_spanning_tree(dist);
   }
+  dirty_.clear();
+  too_dirty_ = false;
+}
+
+// Cut the tree into other clusters than before.
+void Partition::regroup(const Distances& dist) {
   before_ = std::move(clusters_);
   cut();
   lower_nearest(dist);

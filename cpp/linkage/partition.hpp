@@ -32,7 +32,8 @@ class Clusters {
 /// The distance of each arm from the nearest one of another cluster; infinite where there is none.
 [[nodiscard]] std::vector<double> nearest_foreign(const Distances& dist, const Clusters& clusters);
 
-/// The partition of M arms into K clusters by single linkage, or by a distance threshold, and what proves it.
+/// The partition of M arms by single linkage, into K clusters, where the gap is largest, or by a distance threshold, and
+/// what proves it.
 /// Invariant once made: every cluster has a spanning tree (`up`) whose edges are shorter than the shortest
 /// distance between two clusters (or those are below the threshold and this is not), or the cut is ambiguous.
 /// After a sample of one arm only its own edges and its row can break that.
@@ -69,7 +70,9 @@ class Partition {
   /// with room for rounding.
   bool certify(const Distances& dist, double limit);
   void mark_dirty(Index m);
-  void relink(const Distances& dist);
+  /// Bring the spanning tree up to date.
+  void span(const Distances& dist);
+  void regroup(const Distances& dist);
   void cut();
   void lower_nearest(const Distances& dist);
 
@@ -79,7 +82,7 @@ class Partition {
   std::vector<Index> up_;
   std::vector<double> length_;  ///< of the edge to `up_`; 0 for roots
   std::vector<double> near_;
-  SpanningTree tree_;         ///< as it was when the partition was last made or linked again
+  SpanningTree tree_;         ///< as it was when it was last brought up to date: with the partition, or for the largest gap
   std::vector<Index> dirty_;  ///< arms whose distances have changed since then
   bool too_dirty_ = false;    ///< more arms than `dirty_` may hold have: the tree is made from scratch next time
 };

@@ -1,5 +1,7 @@
 #include "linkage/spanning_tree.hpp"
 
+#include <cassert>
+#include <functional>
 #include <numeric>
 
 #include "math/constants.hpp"
@@ -88,8 +90,21 @@ Cut cut_tree_at(const SpanningTree& tree, double distance) {
   return cut;
 }
 
+Index largest_gap(const SpanningTree& tree) {
+  assert(tree.order.size() >= 3);
+  std::vector<double> heights;
+  for (std::size_t i = 1; i < tree.order.size(); ++i) heights.push_back(tree.length[tree.order[i]]);
+  std::ranges::sort(heights, std::greater{});
+  std::size_t best = 0;
+  for (std::size_t i = 1; i + 1 < heights.size(); ++i) {
+    if (heights[i] - heights[i + 1] > heights[best] - heights[best + 1]) best = i;
+  }
+  return static_cast<Index>(best) + 2;
+}
+
 Cut cut_tree(const SpanningTree& tree, const Task& task) {
-  return task.distance ? cut_tree_at(tree, *task.distance) : cut_tree(tree, task.n_clusters);
+  if (task.distance) return cut_tree_at(tree, *task.distance);
+  return cut_tree(tree, task.largest_gap ? largest_gap(tree) : task.n_clusters);
 }
 
 }  // namespace linkarms

@@ -52,7 +52,10 @@ inline constexpr double tie = 1e-12;
 /// What remains of a tree without its edges of length `distance` and more: of a minimum spanning tree, the
 /// components of "closer than that". Ambiguous: some edge is as long, relatively closer than `tie`.
 [[nodiscard]] Cut cut_tree_at(const SpanningTree& tree, double distance);
-/// Whichever of the two a task asks for.
+/// The number of clusters, 2 to M - 1, of the cut with the largest gap: the shortest edge removed less the longest kept,
+/// which are successive heights of the dendrogram. Of equal gaps the one with the fewest clusters. M of at least 3.
+[[nodiscard]] Index largest_gap(const SpanningTree& tree);
+/// Whichever of these a task asks for.
 [[nodiscard]] Cut cut_tree(const SpanningTree& tree, const Task& task);
 
 }  // namespace linkarms

@@ -142,7 +142,9 @@ Witness Engine::witness() {
 std::vector<CertifiedCut> Engine::cuts(double level) const {
   const auto* rule = std::get_if<AnytimeStop>(&stopping_);
   if (!rule) throw std::logic_error("only the anytime rule certifies cuts");
-  if (task_.distance || task_.tolerance > 0.0) throw std::logic_error("cuts are of runs with a fixed number of clusters");
+  if (task_.distance || task_.tolerance > 0.0) {
+    throw std::logic_error("cuts are of runs without a distance threshold and without a tolerance");
+  }
   if (!ready() || n_arms() < 3) return {};
   AnytimeStop asked(*rule);
   asked.question.promise = Promise::every_cut;

@@ -52,8 +52,7 @@ Engine::Engine(std::shared_ptr<const Model> model, const Task& task, SamplingRul
       sampling_(std::move(sampling)),
       stopping_(std::move(stopping)),
       s_(*model_, task_, sampling_, stopping_, std::move(box)) {
-  if ((task_.distance || task_.tolerance > 0.0) &&
-      (std::holds_alternative<Lucbboc>(sampling_) || std::holds_alternative<Atboc>(sampling_))) {
+  if (!task_.is_fixed() && (std::holds_alternative<Lucbboc>(sampling_) || std::holds_alternative<Atboc>(sampling_))) {
     throw std::invalid_argument("ATBOC and LUCBBOC need n_clusters and no tolerance; use EBC-H, say");
   }
   if (weights.size() != count_of(*model_)) throw std::invalid_argument("weights must hold one number per arm");

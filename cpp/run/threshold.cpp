@@ -26,7 +26,8 @@ namespace {
 
 /// What the union has to cover: the rule's own question, unless the task says more.
 Question question_of(const AnytimeStop& rule, const Task& task) {
-  return {task.distance ? Promise::threshold : rule.question.promise, rule.question.tolerant || task.tolerance > 0.0};
+  const Promise clusters = task.largest_gap ? Promise::every_cut : rule.question.promise;
+  return {task.distance ? Promise::threshold : clusters, rule.question.tolerant || task.tolerance > 0.0};
 }
 
 }  // namespace

@@ -112,7 +112,8 @@ def _reason(
     if stopped:
         spare = engine.goal.tolerance
         words = f"; differences of distances below {spare:g} are taken for equal" if spare else ""
-        return f"stopped: {engine.stopping.promise(delta)}{words}"
+        which = f"the largest gap is at {engine.n_clusters} clusters, and " if engine.goal.largest_gap else ""
+        return f"stopped: {which}{engine.stopping.promise(delta)}{words}"
     missing = [name for name, n in zip(arms, engine.core.counts, strict=True) if n == 0]
     start = "no promise yet: still running" if ending is None else f"no promise: {ending}"
     if missing:

@@ -112,10 +112,15 @@ def confidence_radii(
 # linkage
 
 class Task:
-    """Which partition is asked for: K clusters, or a distance threshold; and a tolerance."""
+    """Which partition is asked for: K clusters, the cut with the largest gap, or a distance threshold; and a tolerance."""
 
     def __init__(
-        self, *, n_clusters: int = 0, distance: float | None = None, tolerance: float = 0.0
+        self,
+        *,
+        n_clusters: int = 0,
+        distance: float | None = None,
+        tolerance: float = 0.0,
+        largest_gap: bool = False,
     ) -> None: ...
     @property
     def n_clusters(self) -> int: ...
@@ -123,6 +128,8 @@ class Task:
     def distance(self) -> float | None: ...
     @property
     def tolerance(self) -> float: ...
+    @property
+    def largest_gap(self) -> bool: ...
 
 def single_linkage(parameters: _Array, n_clusters: int) -> tuple[_Ints, bool]: ...
 def partition(parameters: _Array, task: Task) -> tuple[_Ints, bool]: ...

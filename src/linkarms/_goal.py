@@ -1,4 +1,4 @@
-"""Which partition of the arms is asked for: K clusters, or a distance threshold, and a tolerance."""
+"""Which partition of the arms is asked for: K clusters, the largest gap, or a distance threshold, and a tolerance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from linkarms import _core
 from linkarms._validate import check_n_clusters, check_number
 from linkarms.errors import InvalidInput
 
-__all__ = ["Goal", "check_goal"]
+__all__ = ["Goal", "check_goal", "require_goal"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class Goal:
     n_clusters : int or None
         K: single linkage, cut into so many clusters.
     distance_threshold : float or None
-        r: the components of the graph that joins arms closer than r. Exactly one of the two is given.
+        r: the components of the graph that joins arms closer than r. At most one of the two is given; without any, the goal is the
+        cut with the largest gap.
     tolerance : float
         Differences of distances below this do not matter.
     """
@@ -33,10 +34,23 @@ class Goal:
     distance_threshold: float | None = None
     tolerance: float = 0.0
 
+    @property
+    def largest_gap(self) -> bool:
+        """Return whether K is that of the cut with the largest gap."""
+        return self.n_clusters is None and self.distance_threshold is None
+
+    @property
+    def is_fixed(self) -> bool:
+        """Return whether K was given, without a tolerance: what most rules and bounds are made for."""
+        return self.n_clusters is not None and self.tolerance == 0.0
+
     def task(self) -> _core.Task:
         """Return the goal as the native core takes it."""
         return _core.Task(
-            n_clusters=self.n_clusters or 0, distance=self.distance_threshold, tolerance=self.tolerance
+            n_clusters=self.n_clusters or 0,
+            distance=self.distance_threshold,
+            tolerance=self.tolerance,
+            largest_gap=self.largest_gap,
         )
 
     def is_trivial(self, n_arms: int) -> bool:
@@ -48,15 +62,20 @@ class Goal:
         return _core.partition(theta, self.task())
 
     def is_right(self, theta: NDArray[np.float64], labels: NDArray[np.int64]) -> bool:
-        """Return whether labels are right at these parameters, up to the tolerance.
+        """Return whether labels are right at these parameters, up to the tolerance. Where K was left open, they are judged for their own K.
 
         A partition into K clusters is right if the longest edge that links a cluster is less than the tolerance longer than the
         shortest distance between two clusters; one by a threshold, if no such edge is as long as r plus the tolerance and no such
         distance as short as r minus it.
         """
+        found = int(labels.max()) + 1
+        if self.largest_gap and not 2 <= found < len(labels):
+            return False
+        asked = Goal(found, tolerance=self.tolerance) if self.largest_gap else self
         if self.tolerance == 0.0:
-            return bool(np.array_equal(labels, self.partition(theta)[0]))
-        if self.n_clusters is not None and len(np.unique(labels)) != self.n_clusters:
+            right, ambiguous = asked.partition(theta)
+            return bool(np.array_equal(labels, right)) and not (self.largest_gap and ambiguous)
+        if self.n_clusters is not None and found != self.n_clusters:
             return False
         return not self.is_wrong(theta, labels)
 
@@ -74,11 +93,12 @@ class Goal:
         return {name: value for name, value in found.items() if value is not None}
 
     def __str__(self) -> str:
-        what = (
-            f"{self.n_clusters} clusters"
-            if self.distance_threshold is None
-            else f"clusters by the distance threshold {self.distance_threshold:g}"
-        )
+        if self.largest_gap:
+            what = "the cut with the largest gap"
+        elif self.distance_threshold is None:
+            what = f"{self.n_clusters} clusters"
+        else:
+            what = f"clusters by the distance threshold {self.distance_threshold:g}"
         return what if self.tolerance == 0.0 else f"{what}, tolerance {self.tolerance:g}"
 
 
@@ -97,11 +117,14 @@ def _edges(theta: NDArray[np.float64], labels: NDArray[np.int64]) -> tuple[float
 
 def check_goal(n_clusters: Any, distance_threshold: Any = None, tolerance: Any = 0.0, *, n_arms: int) -> Goal:
     """Return the goal that these arguments describe, or say what is wrong with them."""
-    if distance_threshold is None:
-        if n_clusters is None:
+    if distance_threshold is None and n_clusters is None:
+        if n_arms < 3:
             raise InvalidInput(
-                "n_clusters is missing; give the number of clusters, or a distance_threshold instead"
+                f"n_clusters is missing, and {n_arms} arm(s) have no cut with a gap: that takes at least 3; give n_clusters, or a "
+                "distance_threshold"
             )
+        return Goal(None, None, _check_tolerance(tolerance))
+    if distance_threshold is None:
         k = check_n_clusters(n_clusters, n_arms)
         return Goal(k, None, _check_tolerance(tolerance))
     if n_clusters is not None:
@@ -113,6 +136,14 @@ def check_goal(n_clusters: Any, distance_threshold: Any = None, tolerance: Any =
     if eps >= r:
         raise InvalidInput(f"tolerance={eps:g} is not below distance_threshold={r:g}; give a smaller one")
     return Goal(None, r, eps)
+
+
+def require_goal(n_clusters: Any, distance_threshold: Any) -> None:
+    """Refuse the largest gap where a formula is about one question: psi, lower bounds and plans."""
+    if n_clusters is None and distance_threshold is None:
+        raise InvalidInput(
+            "n_clusters is missing; psi, a lower bound and a plan are about one number of clusters or one distance_threshold, so give it"
+        )
 
 
 def _check_tolerance(tolerance: Any) -> float:

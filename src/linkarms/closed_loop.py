@@ -58,7 +58,7 @@ def cluster(
         samples, d), a pandas, polars or pyarrow frame and a file (CSV, JSON lines, Parquet, Excel; see `linkarms.arms.read_table`) hold
         recorded samples, of which one is drawn at each pull. A callable returns one sample.
     n_clusters : int, optional
-        K, or else a distance threshold; a Problem has its own.
+        K; a Problem has its own. Without it, and without a distance threshold: the cut with the largest gap, as in `BanditClusterer`.
     delta : float, default 0.05
         The promised error probability.
     family : str, Family or a sequence with one per arm, optional

@@ -49,7 +49,9 @@ class BanditClusterer:
     Parameters
     ----------
     n_clusters : int, optional
-        K, from 1 to the number of arms; or else a distance threshold.
+        K, from 1 to the number of arms. Without it, and without a distance threshold, the run samples for the cut with the largest gap by
+        the estimates (`linkarms.linkage.largest_gap`) and stops when that cut is certain: right for its own K, with probability at
+        least 1 - delta. It takes at least three arms.
     arms : int or sequence
         How many arms, or their names; at most `linkarms.problem.MAX_ARMS`.
     n_features : int, default 1
@@ -143,7 +145,7 @@ class BanditClusterer:
 
     @property
     def n_clusters(self) -> int | None:
-        """K; None under a distance threshold."""
+        """K as it was given; None under a distance threshold and for the largest gap."""
         return self.goal.n_clusters
 
     @property

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms import _core
+from linkarms._goal import check_goal
 from linkarms._validate import check_n_clusters, check_parameters
 
-__all__ = ["linkage_matrix", "minimum_spanning_tree", "single_linkage"]
+__all__ = ["largest_gap", "linkage_matrix", "minimum_spanning_tree", "single_linkage"]
 
 
 def minimum_spanning_tree(parameters: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -43,6 +44,29 @@ def minimum_spanning_tree(parameters: ArrayLike) -> tuple[NDArray[np.int64], NDA
     distances = np.linalg.norm(theta[:, None, :] - theta[None, :, :], axis=2)
     _, parent, length = _core.minimum_spanning_tree(distances)
     return parent, length
+
+
+def largest_gap(parameters: ArrayLike) -> int:
+    """Return the number of clusters of the cut with the largest gap.
+
+    With ``h_1 >= h_2 >= ...`` the heights of the dendrogram (the edges of the minimum spanning tree), the gap of the cut into K clusters
+    is ``h_{K-1} - h_K``: the shortest edge that it removes less the longest one that it keeps. K is from 2 to M - 1. Of equal gaps the
+    one with the fewest clusters counts.
+
+    Parameters
+    ----------
+    parameters : array of shape (M, d) or (M,)
+        At least three points.
+
+    Examples
+    --------
+    >>> from linkarms.linkage import largest_gap
+    >>> largest_gap([0.0, 0.5, 5.0, 5.7, 20.0]), largest_gap([0.0, 0.5, 10.0, 10.7, 20.0])
+    (2, 3)
+    """
+    theta = check_parameters(parameters)
+    goal = check_goal(None, n_arms=len(theta))
+    return int(goal.partition(theta)[0].max()) + 1
 
 
 def linkage_matrix(parameters: ArrayLike) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkarms._goal import Goal, check_goal
+from linkarms._goal import Goal, check_goal, require_goal
 from linkarms._validate import CostsLike, check_costs, check_integer, check_parameters
 from linkarms.errors import InvalidInput, TooLarge
 from linkarms.families import Exponential, FamilyLike, resolve
@@ -54,7 +54,7 @@ class Problem:
     parameters : array of shape (M, d) or (M,)
         The true parameters.
     n_clusters : int, optional
-        K, from 1 to M; or else a distance threshold.
+        K, from 1 to M. Without it, and without a distance threshold, the cut with the largest gap counts (`linkarms.linkage.largest_gap`).
     family : str, Family or a sequence with one for each arm, default "gaussian"
         The distributions of the samples.
     arms : sequence, optional
@@ -69,7 +69,7 @@ class Problem:
     Attributes
     ----------
     labels : ndarray of int, shape (M,)
-        The true partition; with a tolerance others may be right as well, see `is_correct`.
+        The true partition; with a tolerance, or without a K, others may be right as well, see `is_correct`.
     n_clusters : int
         The number of true clusters.
 
@@ -122,8 +122,8 @@ class Problem:
         return self.arm_families.families
 
     def is_correct(self, labels: NDArray[np.int64]) -> bool:
-        """Whether labels (in order of first appearance) are the true partition, or right up to the tolerance."""
-        if self.tolerance == 0.0:
+        """Whether labels (in order of first appearance) are the true partition, or right up to the tolerance; without K, for their own."""
+        if self.tolerance == 0.0 and not self.goal.largest_gap:
             return bool(np.array_equal(labels, self.labels))
         return self.goal.is_right(self.parameters, np.asarray(labels, dtype=np.int64))
 
@@ -199,8 +199,8 @@ def problem_parts(
             raise InvalidInput(
                 "a Problem has its own n_clusters and family; leave them out, or give its parameters"
             )
+        require_goal(own.n_clusters, own.distance_threshold)
         return parameters.parameters, own, parameters.family
-    if n_clusters is None and distance_threshold is None:
-        raise InvalidInput("n_clusters is missing; give it, or a Problem in place of the parameters")
+    require_goal(n_clusters, distance_threshold)
     goal = check_goal(n_clusters, distance_threshold, tolerance, n_arms=len(check_parameters(parameters)))
     return parameters, goal, "gaussian" if family is None else family

@@ -36,7 +36,7 @@ class BanditClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
     Parameters
     ----------
     n_clusters : int or None, default 2
-        The number of clusters; None with ``distance_threshold``.
+        The number of clusters. None with ``distance_threshold``, or for the cut with the largest gap; see `linkarms.cluster`.
     distance_threshold : float, optional
         In place of ``n_clusters``: arms that are closer than this, directly or by way of others, share a cluster.
     tolerance : float, optional

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms import _core
-from linkarms._goal import Goal, check_goal
+from linkarms._goal import Goal, check_goal, require_goal
 from linkarms._validate import check_parameters, check_weights
 from linkarms.alternatives._closure import Closure
 from linkarms.alternatives._psi import Psi, is_alternative, solve_psi
@@ -34,8 +34,8 @@ def solve_psi_exact(
     """
     asked = goal if isinstance(goal, Goal) else Goal(goal)
     base = solve_psi(weights, theta, asked, families)
-    fixed = asked == Goal(asked.n_clusters)
-    if base.exact or base.ambiguous or families.model.kind == "vector" or not fixed:
+    bottleneck_only = asked.distance_threshold is not None or asked.tolerance > 0.0
+    if base.exact or base.ambiguous or families.model.kind == "vector" or bottleneck_only:
         return base
     labels, _ = asked.partition(theta)
     closure = Closure(theta, labels, families)
@@ -137,6 +137,7 @@ def psi(
     (0.3845, 'exact', 0.3675, 'bottleneck')
     """
     theta = check_parameters(parameters)
+    require_goal(n_clusters, distance_threshold)
     goal = check_goal(n_clusters, distance_threshold, tolerance, n_arms=len(theta))
     w = check_weights(weights, len(theta))
     families = resolve(family, len(theta), theta.shape[1])

@@ -72,7 +72,7 @@ def is_alternative(
     It does iff some cluster's longest minimum-spanning-tree edge is at least as long as the shortest distance between two
     clusters (and the goal's tolerance); under a distance threshold, as long as that, or that distance as short.
     """
-    if goal != Goal(goal.n_clusters):
+    if not goal.is_fixed:
         return goal.is_wrong(lam, labels, room=tolerance)
     dist = np.linalg.norm(lam[:, None, :] - lam[None, :, :], axis=2)
     different = labels[:, None] != labels[None, :]

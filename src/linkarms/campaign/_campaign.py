@@ -120,7 +120,7 @@ class Campaign:
         arms : sequence of str
             The names of the arms.
         n_clusters : int, optional
-            K; or else ``distance_threshold`` in the settings.
+            K; without it, and without ``distance_threshold`` in the settings, the cut with the largest gap.
         storage : str, path or Storage, default "sqlite:///linkarms.db"
             A path, ``sqlite:///PATH`` or ``postgresql+psycopg://USER@HOST/DATABASE``. Never a file on a network share.
         lease : float, default one day

@@ -145,9 +145,9 @@ class Status(_Record):
     arms : tuple of str
         Its arms.
     n_clusters : int or None
-        K; None under a distance threshold.
+        K as it was given; None under a distance threshold and, where that is None as well, for the cut with the largest gap.
     distance_threshold : float or None
-        The distance from which on arms are not joined; None where K is fixed.
+        The distance from which on arms are not joined; None where there is no such threshold.
     tolerance : float
         The difference of distances below which it does not matter.
     n_features : int

@@ -29,7 +29,14 @@ from linkarms.cli._options import (
     goal_words,
 )
 from linkarms.cli._output import print_json
-from linkarms.cli._parse import FAMILY_HELP, parse_costs, parse_duration, parse_list, parse_stopping
+from linkarms.cli._parse import (
+    FAMILY_HELP,
+    parse_costs,
+    parse_duration,
+    parse_list,
+    parse_n_clusters,
+    parse_stopping,
+)
 from linkarms.errors import InvalidInput, InvalidSample
 
 if TYPE_CHECKING:
@@ -104,12 +111,12 @@ def create(
         settings["sampling"] = sampling
     if lease is not None:
         settings["lease"] = parse_duration(lease, "--lease")
-    names = parse_list(arms, "--arms")
-    with Campaign.create(name, names, n_clusters, **report.place(storage), **settings) as made:
+    names, k = parse_list(arms, "--arms"), parse_n_clusters(n_clusters)
+    with Campaign.create(name, names, k, **report.place(storage), **settings) as made:
         if as_json:
             print_json(made.status().to_dict())
         elif not quiet:
-            wanted = goal_words(n_clusters, distance_threshold, tolerance)
+            wanted = goal_words(k, distance_threshold, tolerance)
             print(f"campaign {name}: {len(names)} arms, {wanted}, delta={delta:g}")
             if family is None:
                 print(

@@ -25,7 +25,14 @@ from linkarms.cli._options import (
     Tolerance,
 )
 from linkarms.cli._output import answer, check_out, print_json, print_result, write_out
-from linkarms.cli._parse import FAMILY_HELP, parse_clip, parse_costs, parse_list, parse_stopping
+from linkarms.cli._parse import (
+    FAMILY_HELP,
+    parse_clip,
+    parse_costs,
+    parse_list,
+    parse_n_clusters,
+    parse_stopping,
+)
 from linkarms.cli._view import Watch
 from linkarms.errors import InvalidInput, ManyArms
 
@@ -104,6 +111,8 @@ def cluster(
 
     - linkarms cluster flights.csv --arm carrier --value delay -k 2
 
+    - linkarms cluster flights.csv --arm carrier --value delay -k auto
+
     - linkarms cluster flights.csv --arm carrier --value delay -k 2 --drop-missing --clip=-30:120
 
     - linkarms cluster months.xlsx --wide --value jan,feb,mar,apr -k 2
@@ -154,7 +163,7 @@ def cluster(
     with Watch(quiet=quiet) as watch:
         result = la.cluster(
             source,
-            n_clusters,
+            parse_n_clusters(n_clusters),
             delta=delta,
             family=model,
             clip=limits,

@@ -87,8 +87,13 @@ RunBudget = Annotated[
     int, typer.Option("--max-samples", min=0, help="Give up after so many samples; 0 for no limit.")
 ]
 NClusters = Annotated[
-    int | None,
-    typer.Option("--n-clusters", "-k", metavar="K", help="The number of clusters; or --distance-threshold."),
+    str | None,
+    typer.Option(
+        "--n-clusters",
+        "-k",
+        metavar="K|auto",
+        help="The number of clusters; auto for the cut with the largest gap. [default: auto, or --distance-threshold]",
+    ),
 ]
 DistanceThreshold = Annotated[
     float | None,
@@ -101,7 +106,8 @@ Tolerance = Annotated[
 
 def goal_words(n_clusters: int | None, distance_threshold: float | None, tolerance: float) -> str:
     """What is asked for, in words."""
-    what = (
-        f"{n_clusters} clusters" if n_clusters is not None else f"distance threshold {distance_threshold:g}"
-    )
+    if n_clusters is not None:
+        what = f"{n_clusters} clusters"
+    else:
+        what = "largest gap" if distance_threshold is None else f"distance threshold {distance_threshold:g}"
     return what if tolerance == 0.0 else f"{what}, tolerance {tolerance:g}"

@@ -16,6 +16,7 @@ __all__ = [
     "parse_costs",
     "parse_duration",
     "parse_list",
+    "parse_n_clusters",
     "parse_numbers",
     "parse_problem",
     "parse_stopping",
@@ -142,10 +143,6 @@ def _read_problem(path: Path) -> Any:
         raise InvalidInput(f"{path}: give an object with parameters, n_clusters and family")
     if "parameters" not in content:
         raise InvalidInput(f"{path}: parameters is missing; give parameters, n_clusters and family")
-    if "n_clusters" not in content and "distance_threshold" not in content:
-        raise InvalidInput(
-            f"{path}: n_clusters is missing; give parameters, n_clusters (or distance_threshold) and family"
-        )
     known = {"parameters", "n_clusters", "distance_threshold", "tolerance", "family", "arms", "costs"}
     unknown = sorted(set(content) - known)
     if unknown:
@@ -164,6 +161,18 @@ def _read_problem(path: Path) -> Any:
         )
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error
+
+
+def parse_n_clusters(text: str | None) -> int | None:
+    """A number of clusters, or None for the cut with the largest gap."""
+    if text is None or text.strip().lower() == "auto":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidInput(
+            f"-k {text}: write a whole number, or auto for the cut with the largest gap"
+        ) from None
 
 
 def parse_trials(text: str, option: str = "--trials") -> int | dict[str, int]:

@@ -57,7 +57,7 @@ class Engine:
         self.families, self.delta, self.rng = families, delta, rng
         self.costs = costs
         self.sampling, self.stopping = sampling, stopping
-        if self.goal != Goal(self.goal.n_clusters):
+        if not self.goal.is_fixed:
             for rule in (sampling, stopping):
                 if rule.needs_fixed_clusters:
                     raise InvalidInput(
@@ -103,7 +103,7 @@ class Engine:
 
     @property
     def n_clusters(self) -> int:
-        """Return K; under a distance threshold the number of clusters of the estimates, 0 before every arm has a sample."""
+        """Return K; where it was not given, the number of clusters of the estimates, 0 before every arm has a sample."""
         if self.goal.n_clusters is not None:
             return self.goal.n_clusters
         return int(self.core.labels.max()) + 1

@@ -42,7 +42,8 @@ class AuditRow:
         runs that did not stop).
     least_low, least_high : float
         The information bound ``T* KL(delta, 1 - delta)`` by both ends of the bracket of T*: no rule that keeps its promise on all problems
-        needs fewer samples on average.
+        needs fewer samples on average. Without a K it is that of the cut with the largest gap, and only for comparison: a run may name the
+        cut into another number of clusters.
     ratio : float or None
         The mean over ``least_high``; None where either is missing or 0.
     verdict : {"kept", "broken", "untested"}
@@ -250,7 +251,7 @@ def audit(
         )
     bound = lower_bound(
         problem.parameters,
-        problem.goal.n_clusters,
+        problem.n_clusters if problem.goal.largest_gap else problem.goal.n_clusters,
         problem.family,
         progress=progress,
         **problem.goal.settings(),

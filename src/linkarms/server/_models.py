@@ -52,7 +52,12 @@ class Create(BaseModel):
     name: Annotated[str, Field(pattern=NAME, description="Letters, digits, '.', '-' and '_'.")]
     arms: Annotated[list[Text], Field(min_length=1, fail_fast=True, description="The names of the arms.")]
     n_clusters: Annotated[
-        int | None, Field(strict=True, ge=1, description="K; or else a distance threshold.")
+        int | None,
+        Field(
+            strict=True,
+            ge=1,
+            description="K. Without it, and without a distance threshold: the cut with the largest gap.",
+        ),
     ] = None
     distance_threshold: Annotated[
         float | None,

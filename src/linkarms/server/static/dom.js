@@ -61,6 +61,8 @@ export function key() {
 
 // What a campaign asks for.
 export function wanted(campaign) {
-  const what = campaign.n_clusters === null ? `clusters of arms closer than ${campaign.distance_threshold}` : `${campaign.n_clusters} clusters`;
+  let what = "the cut with the largest gap";
+  if (campaign.n_clusters !== null) what = `${campaign.n_clusters} clusters`;
+  else if (campaign.distance_threshold !== null) what = `clusters of arms closer than ${campaign.distance_threshold}`;
   return campaign.tolerance > 0 ? `${what} (tolerance ${campaign.tolerance})` : what;
 }

@@ -43,7 +43,7 @@ export function startForm({ stopping, defaults }, created) {
   const form = h("form", {},
     h("div", { class: "fields" },
       field("Name (letters, digits, . - _)", h("input", { name: "name", required: true, maxlength: 100, autocomplete: "off" })),
-      field("Number of clusters", numberInput("k", "2", { min: "1", step: "1", required: true })),
+      field("Number of clusters (empty: where the gap is largest)", numberInput("k", "2", { min: "1", step: "1" })),
       field("Numbers in one sample", numberInput("d", "1", { min: "1", step: "1", required: true })),
       field("Error probability", numberInput("delta", "0.05", { min: "0", max: "1", required: true }))),
     field("Arms: what is to be grouped, one name a line", h("textarea", { name: "arms", required: true })),
@@ -68,7 +68,7 @@ export function startForm({ stopping, defaults }, created) {
     const body = {
       name: data.get("name").trim(),
       arms: data.get("arms").split("\n").map((line) => line.trim()).filter(Boolean),
-      n_clusters: value("k"), n_features: value("d"), delta: value("delta"),
+      n_clusters: data.get("k") === "" ? null : value("k"), n_features: value("d"), delta: value("delta"),
       family: families[family.value] || family.value,
       stopping: { name: rule.value, ...(asks("theta") && { theta: [value("from"), value("to")] }), ...(asks("epsilon") && { epsilon: value("epsilon") }) },
     };
