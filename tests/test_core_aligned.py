@@ -52,6 +52,16 @@ def test_the_one_sided_mean_is_that_of_scipy_everywhere():
     assert curvature[520] <= 1.0
 
 
+def test_the_table_of_it_is_close():
+    z = np.concatenate(
+        [np.random.default_rng(1).uniform(-13, 13, 3000), [-12.0, 12.0, np.nextafter(12, 0), -1e3, 1e9]]
+    )
+    exact, found = (np.array([f(v) for v in z]) for f in (core.one_sided, core.one_sided_table))
+    scale = 1.0 + np.abs(exact)
+    for column, tolerance in enumerate((1e-11, 1e-9, 1e-7)):
+        assert (np.abs(found - exact) / scale)[:, column].max() < tolerance
+
+
 def arm_by_quadrature(w, n, count, variance, c, tight):
     """log of the mean likelihood ratio of shifts h n + xi, h ~ |N(0, v/c)|, xi ~ N(0, v/tight) or none."""
     x, weight = np.polynomial.hermite_e.hermegauss(80)

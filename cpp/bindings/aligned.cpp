@@ -120,6 +120,10 @@ void bind_aligned(nb::module_& testing) {
     const OneSided h = one_sided(z);
     return std::tuple(h.value, h.slope, h.curvature);
   });
+  testing.def("one_sided_table", [](double z) {
+    const OneSided h = OneSidedTable::get()(z);
+    return std::tuple(h.value, h.slope, h.curvature);
+  });
   bind_piece(testing);
 }
 

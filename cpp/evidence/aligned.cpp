@@ -11,6 +11,8 @@ namespace {
 
 /// Points that are kept.
 constexpr std::size_t most_points = 64;
+/// Proofs that are kept.
+constexpr std::size_t most_proofs = 4096;
 
 [[nodiscard]] std::array<Index, 4> arms_of(const Witness& w) {
   return {w.u, w.v, w.b, w.a};
@@ -26,7 +28,12 @@ AlignedEvidence::AlignedEvidence(const Model& model, std::vector<double> grid, d
 void AlignedEvidence::forget() {
   arms_.assign(static_cast<std::size_t>(model_->n_arms()), {});
   points_.clear();
+  proofs_.clear();
   next_ = 0;
+}
+
+std::array<long long, 4> AlignedEvidence::counts(const Samples& samples, const Witness& w) {
+  return {samples.count(w.u), samples.count(w.v), samples.count(w.b), samples.count(w.a)};
 }
 
 const AlignedArm& AlignedEvidence::arm(const Samples& samples, Index m, Place place) {
@@ -83,8 +90,7 @@ bool AlignedEvidence::is_below_at(const Samples& samples, const AlignedPiece& pi
 
 void AlignedEvidence::keep(const Samples& samples, const AlignedPiece& piece, const Witness& w, const Matrix& lambda) {
   Point point{w, {}, AlignedPoint(piece, lambda)};
-  const auto index = arms_of(w);
-  for (std::size_t i = 0; i < piece.size(); ++i) point.count[i] = samples.count(index[i]);
+  point.count = counts(samples, w);
   if (const auto old = std::ranges::find(points_, w, &Point::witness); old != points_.end()) {
     *old = std::move(point);
   } else if (points_.size() < most_points) {
@@ -100,6 +106,8 @@ double AlignedEvidence::against(const Situation& now, const Witness& w, double l
 }
 
 bool AlignedEvidence::is_below(const Situation& now, const Witness& w, double level, Index) {
+  const auto known = proofs_.find(arms_of(w));
+  if (known != proofs_.end() && known->second.lower >= level && known->second.count == counts(now.samples, w)) return false;
   const AlignedPiece tested = piece(now.samples, w);
   const auto kept = std::ranges::find(points_, w, &Point::witness);
   if (kept != points_.end()) {
@@ -109,7 +117,11 @@ bool AlignedEvidence::is_below(const Situation& now, const Witness& w, double le
     if (is_below_at(now.samples, tested, *std::ranges::find(points_, w, &Point::witness), level)) return true;
   }
   const Bracket found = bracket_infimum(tested, {.enough = level, .too_little = level});
-  if (found.lower >= level) return false;
+  if (found.lower >= level) {
+    if (proofs_.size() >= most_proofs) proofs_.clear();
+    proofs_[arms_of(w)] = {counts(now.samples, w), found.lower};
+    return false;
+  }
   keep(now.samples, tested, w, found.lambda);
   return true;
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <vector>
 
 #include "evidence/aligned_piece.hpp"
@@ -46,6 +47,13 @@ class AlignedEvidence {
     AlignedPoint point;
   };
 
+  /// What is proved of a piece as long as its arms have these counts.
+  struct Proof {
+    std::array<long long, 4> count{};
+    double lower = 0.0;
+  };
+
+  [[nodiscard]] static std::array<long long, 4> counts(const Samples& samples, const Witness& w);
   [[nodiscard]] const AlignedArm& arm(const Samples& samples, Index m, Place place);
   [[nodiscard]] AlignedPiece piece(const Samples& samples, const Witness& w);
   /// Whether log E at the kept lambda is below `level`.
@@ -58,7 +66,8 @@ class AlignedEvidence {
   AlignedRule rule_;
   std::vector<Entry> arms_;
   std::vector<Point> points_;
-  std::size_t next_ = 0;  ///< the point that is replaced next
+  std::size_t next_ = 0;                          ///< the point that is replaced next
+  std::map<std::array<Index, 4>, Proof> proofs_;  ///< by u, v, b, a
 };
 
 }  // namespace linkarms

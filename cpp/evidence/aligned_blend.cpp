@@ -9,13 +9,14 @@ namespace linkarms {
 
 Profile::Conjugate Profile::conjugate(double t, double start) const {
   constexpr double gap = 1e-12;
+  const OneSidedTable& table = OneSidedTable::get();
   double y = start, value = 0.0, residue = 0.0, curvature = across_;
   for (int turn = 0; turn < 100; ++turn) {
     double slope = across_ * y;
     value = 0.5 * slope * y;
     curvature = across_;
     for (std::size_t j = 0; j < share_.size(); ++j) {
-      const OneSided h = one_sided(slope_[j] * y);
+      const OneSided h = table(slope_[j] * y);
       const double weight = share_[j] * slope_[j];
       value += share_[j] * h.value;
       slope += weight * h.slope;
