@@ -15,7 +15,7 @@ from tests.test_service_access import READ, WRITE
 from tests.test_service_states import Stalled
 
 from linkarms.client import Client
-from linkarms.server._home import _Watched
+from linkarms.server._served import _Watched
 
 
 def store(page, value):

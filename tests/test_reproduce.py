@@ -25,7 +25,7 @@ from linkarms.paper.reproduction import (
     theorem3,
 )
 from linkarms.paper.reproduction._linkage_steps import PAPER_STEPS
-from linkarms.paper.reproduction._runs import Means, available, run_curve
+from linkarms.paper.reproduction._runs import Execution, available, run_curve
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_curves_are_simulations(tmp_path):
     """The trials of a curve are those of `simulate` with the same seed, in one go."""
     full = published.curve("figure2", "ebc-h", (-5, 5))
     curve = replace(full, x=full.x[:2], samples=full.samples[:2])
-    run = run_curve(CurveSettings(curve, 12, 3), Means(store=tmp_path))
+    run = run_curve(CurveSettings(curve, 12, 3), Execution(store=tmp_path))
     whole = la.simulate(
         la.problems.synthetic1(),
         "ebc-h",
@@ -184,25 +184,25 @@ def test_finished_trials_are_not_run_again(tmp_path, monkeypatch):
         return la.simulate(*arguments, **options)
 
     monkeypatch.setattr(_runs, "simulate", counted)
-    first = run_curve(CurveSettings(curve, 12, 0), Means(store=tmp_path))
+    first = run_curve(CurveSettings(curve, 12, 0), Execution(store=tmp_path))
     assert calls == [10, 2]
-    again = run_curve(CurveSettings(curve, 12, 0), Means(store=tmp_path))
+    again = run_curve(CurveSettings(curve, 12, 0), Execution(store=tmp_path))
     assert calls == [10, 2]
     assert np.array_equal(first.times, again.times)
-    more = run_curve(CurveSettings(curve, 15, 0), Means(store=tmp_path))
+    more = run_curve(CurveSettings(curve, 15, 0), Execution(store=tmp_path))
     assert calls == [10, 2, 5]  # the short chunk is filled up
     assert np.array_equal(more.times[:12], first.times)
-    fewer = run_curve(CurveSettings(curve, 4, 0), Means(store=tmp_path))
+    fewer = run_curve(CurveSettings(curve, 4, 0), Execution(store=tmp_path))
     assert calls == [10, 2, 5]
     assert np.array_equal(fewer.times, first.times[:4])
     for other in (CurveSettings(curve, 4, 1), CurveSettings(replace(curve, epsilon=0.02), 4, 0)):
         calls.clear()
-        assert not np.array_equal(run_curve(other, Means(store=tmp_path)).times, fewer.times)
+        assert not np.array_equal(run_curve(other, Execution(store=tmp_path)).times, fewer.times)
         assert calls == [4]
     folder = tmp_path / CurveSettings(curve, 4, 0).digest()
     (folder / "00000.json").write_text("{")
     with pytest.raises(InvalidInput, match="damaged"):
-        run_curve(CurveSettings(curve, 4, 0), Means(store=tmp_path))
+        run_curve(CurveSettings(curve, 4, 0), Execution(store=tmp_path))
 
 
 def test_an_interrupted_run_keeps_its_chunks(tmp_path, monkeypatch):
@@ -217,7 +217,7 @@ def test_an_interrupted_run_keeps_its_chunks(tmp_path, monkeypatch):
 
     monkeypatch.setattr(_runs, "simulate", broken)
     with pytest.raises(KeyboardInterrupt):
-        run_curve(CurveSettings(curve, 15, 0), Means(store=tmp_path))
+        run_curve(CurveSettings(curve, 15, 0), Execution(store=tmp_path))
     assert [p.name for p in tmp_path.glob("*/*")] == ["00000.json"]
 
 

@@ -281,7 +281,7 @@ def test_a_storage_that_is_away_is_a_503(tmp_path):
     path = tmp_path / "runs.db"
     path.write_bytes(b"this is no database, whatever its name says" * 100)
     with local_service(path) as client:
-        problem(client.get("/api/v1/campaigns"), 503, "no database")
+        problem(client.get("/api/v1/campaigns"), 503, "not a database")
         health = client.get("/healthz")
         problem(health, 503, "the storage cannot be read")
         assert str(path) not in health.text  # everybody may ask
@@ -292,7 +292,7 @@ def test_what_nobody_thought_of_is_a_problem_too(lite, monkeypatch):
         raise RuntimeError("secret")
 
     assert lite.post("/api/v1/campaigns", json=COFFEE).status_code == 201
-    monkeypatch.setattr("linkarms.server._home.view_of", broken)
+    monkeypatch.setattr("linkarms.server._served.view_of", broken)
     answer = lite.get(f"{HERE}/view")
     problem(answer, 500, "the log of the service")
     assert "secret" not in answer.text

@@ -13,7 +13,7 @@ from tests.service_thread import local_service
 from tests.test_service_access import ACCESS
 
 from linkarms.server._limits import TIMES
-from linkarms.server._logs import Seldom
+from linkarms.server._logs import LimitRepeats
 
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 SHORT = TIMES._replace(request=0.5, unread=0.5, rate=10**9)
@@ -124,9 +124,9 @@ def test_an_answer_that_nobody_takes(service):
         with contextlib.suppress(OSError):
             raw.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1_000)
         end = time.monotonic() + 60
-        while service.server.crowd.inside and time.monotonic() < end:
+        while service.server.open_connections.inside and time.monotonic() < end:
             time.sleep(0.1)
-        assert service.server.crowd.inside == 0
+        assert service.server.open_connections.inside == 0
     assert service.get("/healthz").status_code == 200
 
 
@@ -139,7 +139,7 @@ def test_a_new_connection_takes_the_place_of_a_silent_one(tmp_path, monkeypatch)
                 raw.sendall(HEAD)
         for _ in range(20):  # on a connection of its own each time
             assert httpx.get(f"{service.base_url}/healthz", timeout=20).status_code == 200
-            assert service.server.crowd.inside <= 9
+            assert service.server.open_connections.inside <= 9
         assert sum(is_closed(raw) for raw in raws[:30]) == 30
 
 
@@ -154,7 +154,7 @@ def test_where_all_connections_are_at_work_a_new_one_is_closed(tmp_path, monkeyp
             httpx.get(f"{service.base_url}/healthz", timeout=20)
         streams[0].close()
         end = time.monotonic() + 20
-        while service.server.crowd.inside == 4 and time.monotonic() < end:
+        while service.server.open_connections.inside == 4 and time.monotonic() < end:
             time.sleep(0.05)
         assert httpx.get(f"{service.base_url}/healthz", timeout=20).status_code == 200
         assert not is_closed_soon(streams[1])
@@ -189,7 +189,7 @@ def test_lines_of_a_kind_are_counted_instead(monkeypatch):
     handler = logging.Handler()
     handler.emit = lambda record: said.append(record.getMessage())
     log.addHandler(handler)
-    log.addFilter(Seldom())
+    log.addFilter(LimitRepeats())
     log.propagate = False
     for i in range(100):
         log.warning("slow %d", i)

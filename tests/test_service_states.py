@@ -10,7 +10,7 @@ from tests.service_thread import local_service
 from tests.test_service import COFFEE, HERE, problem
 
 from linkarms.campaign import Campaign
-from linkarms.server._home import _Watched
+from linkarms.server._served import _Watched
 
 
 @pytest.fixture
@@ -234,5 +234,5 @@ def test_no_more_streams_than_the_limit_says(coffee, monkeypatch):
 def test_names_that_do_not_exist_are_not_kept(coffee):
     for i in range(300):
         assert coffee.get(f"/api/v1/campaigns/none-{i}").status_code == 404
-    home = coffee.server.config.app.state.home
-    assert not [name for name in home._watched if name.startswith("none-")]
+    served = coffee.server.config.app.state.served
+    assert not [name for name in served._watched if name.startswith("none-")]

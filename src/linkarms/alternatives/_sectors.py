@@ -81,7 +81,7 @@ class Sectors:
         nodes = 0
         while heap and nodes < _NODES and heap[0][0] < upper * (1.0 - _EQUAL):
             bound, _, node = heapq.heappop(heap)
-            cost, point = self._mend(node.point)
+            cost, point = self._shorten_inter_pair(node.point)
             if cost < upper:
                 upper, best = cost, point
             inter = node.point[self.a] - node.point[self.b]
@@ -155,12 +155,12 @@ class Sectors:
 
     def descend(self, point: Array) -> tuple[float, Array]:
         """A local solution and its cost: keep the direction of every pair, solve, and take the new directions."""
-        best, corrected = self._mend(point)
+        best, corrected = self._shorten_inter_pair(point)
         for _ in range(_ROUNDS):
             pairs = point[self.u] - point[self.v]
             directions = {i: (_angle(pair), 0.0) for i, pair in enumerate(pairs)}
             point = self._solve(directions, _angle(point[self.a] - point[self.b])).point
-            cost, moved = self._mend(point)
+            cost, moved = self._shorten_inter_pair(point)
             gain = best - cost
             if gain > 0.0:
                 best, corrected = cost, moved
@@ -168,7 +168,7 @@ class Sectors:
                 break
         return best, corrected
 
-    def _mend(self, point: Array) -> tuple[float, Array]:
+    def _shorten_inter_pair(self, point: Array) -> tuple[float, Array]:
         """Bring the inter pair as near as the others are long, and what the point then costs."""
         shortest = float(np.linalg.norm(point[self.u] - point[self.v], axis=1).min())
         length = float(np.linalg.norm(point[self.a] - point[self.b]))

@@ -139,11 +139,11 @@ class Campaign:
         clusterer = BanditClusterer(n_clusters, names, **settings)
         refuse_unstorable(clusterer, [settings.get("sampling"), settings.get("stopping")])
         config = to_json({"linkarms": __version__, "clusterer": clusterer.dump(), "lease": seconds})
-        home = open_storage(storage, clock)
-        first = Entry(1, home.now(), "create", None, None, None, config, "")
+        opened = open_storage(storage, clock)
+        first = Entry(1, opened.now(), "create", None, None, None, config, "")
         first = first._replace(digest=chained("", first))
-        home.create(name, config, Account(pending=[0] * len(names)).to_json(), first)
-        return cls(name, home)
+        opened.create(name, config, Account(pending=[0] * len(names)).to_json(), first)
+        return cls(name, opened)
 
     @classmethod
     def open(

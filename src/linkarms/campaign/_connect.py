@@ -12,7 +12,7 @@ from sqlalchemy.exc import ArgumentError
 from linkarms.campaign._sqlite import sqlite_engine
 from linkarms.errors import InvalidInput, require
 
-__all__ = ["DEFAULT", "KEEPALIVE", "LOCKED", "READING", "SILENCE", "Place", "find_place"]
+__all__ = ["DEFAULT", "KEEPALIVE", "LOCKED", "READING", "SILENCE", "Database", "find_database"]
 
 #: Where campaigns live unless the user says otherwise.
 DEFAULT = "sqlite:///linkarms.db"
@@ -30,7 +30,7 @@ _PASSWORD, _PASSWORD_FILE = "LINKARMS_DB_PASSWORD", "LINKARMS_DB_PASSWORD_FILE"
 _FORMS = "a path, sqlite:///PATH, or postgresql+psycopg://USER@HOST/DATABASE"
 
 
-class Place:
+class Database:
     """A database: its address, how it may be shown, and how to connect.
 
     Attributes
@@ -99,13 +99,13 @@ def _postgres() -> dict[str, Any]:
     }
 
 
-def find_place(storage: str | os.PathLike[str]) -> Place:
+def find_database(storage: str | os.PathLike[str]) -> Database:
     """The database that ``storage`` names; `InvalidInput` for what is none."""
     if not isinstance(storage, (str, os.PathLike)) or not str(storage) or "\0" in str(storage):
         raise InvalidInput(f"storage={storage!r} is not a storage; give {_FORMS}")
     text = os.fspath(storage)
     if "://" not in text:
-        return Place(URL.create("sqlite", database=text))
+        return Database(URL.create("sqlite", database=text))
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
@@ -117,11 +117,11 @@ def find_place(storage: str | os.PathLike[str]) -> Place:
             f"see; leave it out and set {_PASSWORD} or {_PASSWORD_FILE}"
         )
     if url.drivername in ("postgresql", "postgresql+psycopg"):
-        return Place(url.set(drivername="postgresql+psycopg"))
+        return Database(url.set(drivername="postgresql+psycopg"))
     if url.drivername not in ("sqlite", "sqlite+pysqlite"):
         raise InvalidInput(f"storage {url.drivername}:// is not supported; give {_FORMS}")
     if url.query or not url.database or url.database == ":memory:" or url.database.startswith("file:"):
         raise InvalidInput(
             f"storage {text} is not a file; give sqlite:///PATH: a campaign must outlive the process"
         )
-    return Place(URL.create("sqlite", database=url.database))
+    return Database(URL.create("sqlite", database=url.database))

@@ -10,7 +10,7 @@ from typing import Any
 from linkarms._version import __version__
 from linkarms.campaign._computer import advance
 from linkarms.campaign._figures import Figures
-from linkarms.campaign._ledger import Broken, Ledger
+from linkarms.campaign._ledger import DamagedLog, Ledger
 from linkarms.campaign._records import Checkup
 from linkarms.campaign._run import Run, Watcher
 from linkarms.campaign._storage import FIGURES, STATE, Computed, Head, Reader, Storage, TicketRow
@@ -96,7 +96,7 @@ def _findings(name: str, storage: Storage, progress: Watcher | None) -> tuple[_F
                 _read_log(reader, ledger, progress)
                 _compare_head(found)
                 _compare_tickets(reader, found)
-        except Broken as error:
+        except DamagedLog as error:
             found.broken = str(error)
         except _WRONG as error:
             found.broken = _not_replayed(ledger.entries, error)
@@ -125,7 +125,7 @@ def _compare_head(found: _Findings) -> None:
         ("the digest of the log", head.digest, ledger.digest),
     ):
         if stored != follows:
-            raise Broken(f"{what}: {stored} is stored, the log gives {follows}")
+            raise DamagedLog(f"{what}: {stored} is stored, the log gives {follows}")
     if head.config != ledger.config:
         found.differs = "the settings differ from those in the first log entry"
     found.differs = found.differs or _account_differs(found)

@@ -10,10 +10,10 @@ from linkarms.campaign._account import Account
 from linkarms.campaign._session import chained, to_json
 from linkarms.campaign._storage import EXPIRED, OPEN, RELEASED, RETRACTED, TOLD, Entry, TicketRow
 
-__all__ = ["Broken", "Ledger"]
+__all__ = ["DamagedLog", "Ledger"]
 
 
-class Broken(Exception):
+class DamagedLog(Exception):
     """What is wrong with a log, in words."""
 
 
@@ -45,7 +45,9 @@ class Ledger:
         """Take in one more entry."""
         body = self._check_chain(entry)
         if (entry.kind == "create") != (entry.seq == 1) or entry.kind not in _KINDS:
-            raise Broken(f"log entry {entry.seq} is of the kind {entry.kind!r}, which does not belong there")
+            raise DamagedLog(
+                f"log entry {entry.seq} is of the kind {entry.kind!r}, which does not belong there"
+            )
         _KINDS[entry.kind](self, entry, body)
 
     def close(self) -> None:
@@ -56,12 +58,12 @@ class Ledger:
     def _check_chain(self, entry: Entry) -> Any:
         self.entries += 1
         if entry.seq != self.entries:
-            raise Broken(f"log entry {self.entries} is missing; the next one is {entry.seq}")
+            raise DamagedLog(f"log entry {self.entries} is missing; the next one is {entry.seq}")
         if entry.digest != chained(self.digest, entry):
-            raise Broken(f"log entry {entry.seq} ({entry.kind}) was changed: its digest does not fit")
+            raise DamagedLog(f"log entry {entry.seq} ({entry.kind}) was changed: its digest does not fit")
         body = json.loads(entry.body)
         if entry.at < self.at and (entry.kind != "clock" or self.at - entry.at != body["back"]):
-            raise Broken(f"log entry {entry.seq} is older than the one before it")
+            raise DamagedLog(f"log entry {entry.seq} is older than the one before it")
         self.digest, self.at = entry.digest, entry.at
         return body
 
@@ -100,7 +102,7 @@ class Ledger:
         numbers, arms = [i for i, _ in tickets], [m for _, m in tickets]
         expected = self.account.issue(arms, state)
         if list(expected) != numbers:
-            raise Broken(
+            raise DamagedLog(
                 f"log entry {entry.seq} numbers its tickets {numbers[:3]}..., not from {expected.start} on"
             )
         for i, m in zip(numbers, arms, strict=True):
@@ -110,14 +112,14 @@ class Ledger:
         for i, m, value in body["samples"]:
             self.account.told += 1
             if i in self.tickets and self.tickets[i].arm != m:
-                raise Broken(f"log entry {entry.seq} tells ticket {i} for arm {m}, which has another one")
+                raise DamagedLog(f"log entry {entry.seq} tells ticket {i} for arm {m}, which has another one")
             change = {"value": to_json(value), "told_at": entry.at, "number": self.account.told}
             self._move(i, allowed, TOLD, **change)
 
     def _move(self, ticket: int, allowed: tuple[str, ...], state: str, **change: Any) -> None:
         row = self.tickets.get(ticket)
         if row is None or row.state not in allowed:
-            raise Broken(
+            raise DamagedLog(
                 f"log entry {self.entries} makes ticket {ticket} {state}, which is {row.state if row else 'unknown'}"
             )
         if row.state != state:

@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, insert, select, text
 
 from linkarms.campaign import _connect
-from linkarms.campaign._connect import Place, find_place
+from linkarms.campaign._connect import Database, find_database
 from linkarms.campaign._faults import explained
 from linkarms.campaign._schema import SCHEMA, campaigns, make_tables, schema_number
 from linkarms.campaign._sqlite import WRITE
@@ -42,8 +42,8 @@ class SqlStorage(Storage):
     """
 
     def __init__(self, storage: str | os.PathLike[str], clock: Callable[[], float] | None = None) -> None:
-        self._place: Place = find_place(storage)
-        self._postgres = self._place.path is None
+        self._database: Database = find_database(storage)
+        self._postgres = self._database.path is None
         self._clock = clock if clock is not None or self._postgres else time.time
         self._engine: Engine | None = None
         self._owner = os.getpid()
@@ -51,17 +51,17 @@ class SqlStorage(Storage):
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
-        return f"SqlStorage({self._place.shown!r})"
+        return f"SqlStorage({self._database.shown!r})"
 
     @property
     def shown(self) -> str:
         """The address, without a password."""
-        return self._place.shown
+        return self._database.shown
 
     @property
     def path(self) -> Path | None:
         """The file of an SQLite database."""
-        return self._place.path
+        return self._database.path
 
     def _connected(self) -> Engine:
         with self._lock:
@@ -70,13 +70,13 @@ class SqlStorage(Storage):
                 self._engine.dispose(close=False)
                 self._engine = None
             if self._engine is None:
-                self._engine, self._owner = self._place.connect(), os.getpid()
+                self._engine, self._owner = self._database.connect(), os.getpid()
                 weakref.finalize(self, _dispose, self._engine, self._owner)
             return self._engine
 
     @contextmanager
     def _begin(self, write: bool) -> Iterator[Connection]:
-        path = self._place.path
+        path = self._database.path
         if path is not None and not path.is_file():
             raise NotFound(f"there is no storage {path}; create a campaign first, or correct the path")
         with explained(self.shown):
@@ -117,7 +117,7 @@ class SqlStorage(Storage):
 
     def create(self, name: str, config: str, account: str, first: Entry) -> None:
         """Store a new campaign with the first entry of its log."""
-        path = self._place.path
+        path = self._database.path
         if path is not None and not path.parent.is_dir():
             raise NotFound(
                 f"there is no directory {path.parent}; make it, or correct the path of the storage"

@@ -69,16 +69,16 @@ class Trace:
     --------
     >>> import tempfile, pathlib
     >>> import linkarms as la
-    >>> home = la.campaign.open_storage(pathlib.Path(tempfile.mkdtemp()) / "runs.db")
+    >>> storage = la.campaign.open_storage(pathlib.Path(tempfile.mkdtemp()) / "runs.db")
     >>> rule = la.stopping.Paper(theta=(-9, 9))
-    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, family="gaussian", storage=home, stopping=rule)
+    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, family="gaussian", storage=storage, stopping=rule)
     >>> receipts = lab.add_many(["ada", "ben", "cy", "cy"], [0.0, 0.3, 5.0, 5.2])
-    >>> trace = la.campaign.Trace("lab", home)
+    >>> trace = la.campaign.Trace("lab", storage)
     >>> trace.catch_up()
     1.0
     >>> [look.samples for look in trace.looks]
     [3, 4]
-    >>> home.close()
+    >>> storage.close()
     """
 
     def __init__(self, name: str, storage: Storage, growth: float = 0.01) -> None:

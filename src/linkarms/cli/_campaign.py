@@ -112,7 +112,7 @@ def create(
     if lease is not None:
         settings["lease"] = parse_duration(lease, "--lease")
     names, k = parse_list(arms, "--arms"), parse_n_clusters(n_clusters)
-    with Campaign.create(name, names, k, **report.place(storage), **settings) as made:
+    with Campaign.create(name, names, k, **report.storage_argument(storage), **settings) as made:
         if as_json:
             print_json(made.status().to_dict())
         elif not quiet:
@@ -136,7 +136,7 @@ def list_campaigns(storage: StorageUrl = None, as_json: Json = False, quiet: Qui
     from linkarms.campaign import Campaign
 
     found = []
-    for name in Campaign.names(**report.place(storage)):
+    for name in Campaign.names(**report.storage_argument(storage)):
         with report.opened(name, storage) as run:
             found.append(run.status())
     if as_json:

@@ -17,7 +17,7 @@ from linkarms.errors import InvalidInput
 if TYPE_CHECKING:
     from linkarms.campaign import Campaign, Status
 
-__all__ = ["backup", "doctor", "export", "one_line", "opened", "place", "status", "watch"]
+__all__ = ["backup", "doctor", "export", "one_line", "opened", "status", "storage_argument", "watch"]
 
 File = Annotated[Path | None, typer.Argument(help="Where to write; by default on stdout.")]
 Format = Annotated[
@@ -33,7 +33,7 @@ Repair = Annotated[
 ]
 
 
-def place(storage: str | None) -> dict[str, Any]:
+def storage_argument(storage: str | None) -> dict[str, Any]:
     """The storage as keyword, or nothing for the library's default."""
     return {} if storage is None else {"storage": storage}
 
@@ -42,7 +42,7 @@ def opened(name: str, storage: str | None) -> Campaign:
     """The campaign; numba and SQLAlchemy are loaded now."""
     from linkarms.campaign import Campaign
 
-    return Campaign.open(name, **place(storage))
+    return Campaign.open(name, **storage_argument(storage))
 
 
 def watch(title: str, quiet: bool) -> Progress:
@@ -150,7 +150,7 @@ def doctor(
 
     # not `opened`: what is damaged is to be examined
     with (
-        Campaign(name, open_storage(**place(storage))) as run,
+        Campaign(name, open_storage(**storage_argument(storage))) as run,
         watch("doctor", quiet) as progress,
     ):
         found = run.doctor(repair=repair, progress=progress.update)
@@ -182,7 +182,7 @@ def backup(file: Copy, storage: StorageUrl = None, as_json: Json = False, quiet:
     from linkarms import campaign
 
     with watch("backup", quiet) as progress:
-        names = campaign.backup(path=file, progress=progress.update, **place(storage))
+        names = campaign.backup(path=file, progress=progress.update, **storage_argument(storage))
     if as_json:
         print_json({"file": str(file), "campaigns": names})
     elif not quiet:

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-def _hush(quiet: bool) -> bool:
+def _silence(quiet: bool) -> bool:
     if quiet:
         os.environ["LINKARMS_QUIET"] = "1"  # nothing about compiling either; `run` puts it back
     return quiet
@@ -39,7 +39,7 @@ def _hush(quiet: bool) -> bool:
 
 Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", callback=_hush, help="No progress, no remarks: only the answer.")
+    bool, typer.Option("--quiet", "-q", callback=_silence, help="No progress, no remarks: only the answer.")
 ]
 ProblemName = Annotated[
     str,

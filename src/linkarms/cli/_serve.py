@@ -62,7 +62,7 @@ def serve(
 
     - linkarms serve --host 0.0.0.0 --allow-host lab.example --token-file tokens --tls-cert lab.pem --tls-key lab.key
     """
-    from linkarms.cli._campaign_report import place
+    from linkarms.cli._campaign_report import storage_argument
     from linkarms.server import serve as run
     from linkarms.server._demo import demo as simulated
     from linkarms.server._run import say_where
@@ -88,5 +88,5 @@ def serve(
             behind_proxy=behind_proxy,
             allow_hosts=allow_host or (),
             started=started,
-            **({"storage": temporary} if temporary is not None else place(storage)),
+            **({"storage": temporary} if temporary is not None else storage_argument(storage)),
         )

@@ -90,7 +90,7 @@ class _Runner:
         for future in self.running:
             future.cancel()
 
-    def break_off(self) -> None:
+    def interrupt(self) -> None:
         """After Ctrl-C: take in what is finished, and what finishes soon."""
         self.pool.halt()
         if not self.pool.cancels_running:
@@ -127,7 +127,7 @@ def run_chunks(pool: Pool, chunks: Chunks, found: dict[int, Trial], n_rules: int
             note = pool.note()
             bar.update(len(found) / chunks.jobs, pace.text(len(found)) + (f", {note}" if note else ""))
     except KeyboardInterrupt:
-        runner.break_off()
+        runner.interrupt()
         bar.say("interrupted; the finished trials are kept")
     except BaseException:
         pool.halt()

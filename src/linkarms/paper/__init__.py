@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from linkarms.paper.reproduction import Deviation, Piece, Reproduction, reproduce
 
 # the numbers are wanted without the simulator, so the rest loads when it is first used
-_HOMES = {
+_MODULES = {
     "reproduce": "reproduction",
     "Reproduction": "reproduction",
     "Piece": "reproduction",
@@ -85,9 +85,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'linkarms.paper' has no attribute {name!r}")
-    value = getattr(import_module(f"linkarms.paper.{_HOMES[name]}"), name)
+    value = getattr(import_module(f"linkarms.paper.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 

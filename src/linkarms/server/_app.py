@@ -17,11 +17,11 @@ from linkarms.server._access import Access
 from linkarms.server._body import Intake
 from linkarms.server._changes import changing_routes
 from linkarms.server._guard import Guard
-from linkarms.server._home import Home
 from linkarms.server._live import Live
 from linkarms.server._metrics import Metrics
 from linkarms.server._problems import install
 from linkarms.server._reading import reading_routes
+from linkarms.server._served import ServedCampaigns
 from linkarms.server._service import STATIC, service_routes
 from linkarms.server._workers import Workers
 
@@ -61,14 +61,14 @@ def create_app(storage: StorageLike = "sqlite:///linkarms.db", access: Access | 
     """
     access = Access() if access is None else access
     workers, metrics = Workers(), Metrics()
-    home, intake = Home(storage, workers), Intake(workers)
-    live = Live(home)
+    served, intake = ServedCampaigns(storage, workers), Intake(workers)
+    live = Live(served)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         yield
         live.closing = True
-        home.close()
+        served.close()
 
     app = FastAPI(
         title="linkarms",
@@ -77,11 +77,11 @@ def create_app(storage: StorageLike = "sqlite:///linkarms.db", access: Access | 
         openapi_url=None,  # `_service` sends it, from bytes that are made once
         lifespan=life,
     )
-    app.state.live, app.state.home = live, home
+    app.state.live, app.state.served = live, served
     install(app)
-    app.include_router(reading_routes(home, live))
-    app.include_router(changing_routes(home, intake))
-    app.include_router(service_routes(home, live, intake, metrics, access))
+    app.include_router(reading_routes(served, live))
+    app.include_router(changing_routes(served, intake))
+    app.include_router(service_routes(served, live, intake, metrics, access))
     app.mount("/static", _Files(directory=STATIC), name="static")
     app.add_middleware(Guard, access=access, count=metrics.count)
     _describe(app)

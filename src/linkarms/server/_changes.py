@@ -13,10 +13,10 @@ from linkarms.campaign import Campaign, Receipt
 from linkarms.server import _models as models
 from linkarms.server._answers import json_answer
 from linkarms.server._body import Intake, described
-from linkarms.server._home import Home
 from linkarms.server._limits import BODIES
 from linkarms.server._problems import responses
 from linkarms.server._reading import Name
+from linkarms.server._served import ServedCampaigns
 from linkarms.server._settings import settings_of
 from linkarms.server._workers import Kind
 
@@ -25,7 +25,7 @@ __all__ = ["changing_routes"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def changing_routes(home: Home, intake: Intake) -> APIRouter:
+def changing_routes(served: ServedCampaigns, intake: Intake) -> APIRouter:
     """Return the routes under ``/api/v1`` that change something."""
     routes = APIRouter(prefix="/api/v1")
 
@@ -41,7 +41,7 @@ def changing_routes(home: Home, intake: Intake) -> APIRouter:
     def changed(
         name: str, change: Callable[[Campaign], dict[str, Any]], kind: Kind = "change"
     ) -> Awaitable[Response]:
-        return home.workers.in_turn(kind, name, lambda: json_answer(change(home.campaign(name))))
+        return served.workers.in_turn(kind, name, lambda: json_answer(change(served.campaign(name))))
 
     @routes.post(
         "/campaigns",
@@ -58,10 +58,10 @@ def changing_routes(home: Home, intake: Intake) -> APIRouter:
 
         def made() -> Response:
             settings = settings_of(body)
-            new = Campaign.create(body.name, body.arms, body.n_clusters, storage=home.storage, **settings)
+            new = Campaign.create(body.name, body.arms, body.n_clusters, storage=served.storage, **settings)
             return json_answer(new.status().to_dict(), 201)
 
-        return await home.workers.in_turn("change", body.name, made)
+        return await served.workers.in_turn("change", body.name, made)
 
     @post("ask", models.Ask, models.Tickets)
     async def ask(
@@ -118,10 +118,10 @@ def changing_routes(home: Home, intake: Intake) -> APIRouter:
         """Take a sample out, as if it had never been told. It takes as long as a replay of the log."""
 
         def taken_out() -> Response:
-            home.apart(name).retract(body.ticket, body.reason)
+            served.open_separately(name).retract(body.ticket, body.reason)
             return json_answer({"ticket": body.ticket})
 
-        return await home.workers.in_turn("long", name, taken_out)
+        return await served.workers.in_turn("long", name, taken_out)
 
     return routes
 

@@ -14,7 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from linkarms.server._limits import CONNECTIONS, TIMES
 
-__all__ = ["Connection", "Crowd", "Gate", "listen", "room"]
+__all__ = ["Connection", "LimitedSocket", "OpenConnections", "connection_limit", "listen"]
 
 #: Open files of the process besides connections: the database, libraries, sockets of the event loop.
 _OTHER_FILES = 200
@@ -23,7 +23,7 @@ _BACKLOG = 512
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
-class Crowd:
+class OpenConnections:
     """The connections of a process: how many there are, and from which a request is expected.
 
     Parameters
@@ -74,9 +74,9 @@ class Connection(H11Protocol):
     nobody takes; `look_after`, called every second, knows both. Bodies are timed where they are read, in `_body`.
     """
 
-    def __init__(self, crowd: Crowd, **settings: Any) -> None:
+    def __init__(self, connections: OpenConnections, **settings: Any) -> None:
         super().__init__(**settings)
-        self._crowd = crowd
+        self._open_connections = connections
         #: Since when: the first byte of a request that is not complete, or the connection itself.
         self._begun: float | None = None
         #: An answer that is not taken: since when, and how many bytes at most.
@@ -86,7 +86,7 @@ class Connection(H11Protocol):
         """Begin to wait for a request."""
         super().connection_made(transport)
         self._begun = time.monotonic()
-        self._crowd.wait(self)
+        self._open_connections.wait(self)
 
     def data_received(self, data: bytes) -> None:
         """Note when a request begins, and when its headers are complete."""
@@ -102,7 +102,7 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing more."""
-        self._crowd.stop_waiting(self)
+        self._open_connections.stop_waiting(self)
         super().connection_lost(exc)
 
     def look_after(self, now: float) -> None:
@@ -125,21 +125,21 @@ class Connection(H11Protocol):
     def _note(self) -> None:
         if self._is_at_work():
             self._begun = None
-            self._crowd.stop_waiting(self)
+            self._open_connections.stop_waiting(self)
         elif not self.transport.is_closing():
-            self._crowd.wait(self)
+            self._open_connections.wait(self)
 
 
-class Gate(socket.socket):
+class LimitedSocket(socket.socket):
     """A listening socket for asyncio's own event loop that lets in only as many connections as there is room for.
 
     At the limit the connection that has waited longest for a request makes room; where all are at work, the new one is closed. So a
     process never runs out of files, which asyncio would answer with thousands of tracebacks a second.
     """
 
-    def admit(self, crowd: Crowd) -> None:
-        """Let in as many as there is room for in ``crowd``."""
-        self._crowd = crowd
+    def admit(self, connections: OpenConnections) -> None:
+        """Let in as many as there is room for in ``connections``."""
+        self._open_connections = connections
         self._reserve = os.open(os.devnull, os.O_RDONLY)
 
     def accept(self) -> tuple[socket.socket, Any]:
@@ -148,10 +148,10 @@ class Gate(socket.socket):
             connection, address = super().accept()
         except OSError as error:
             if error.errno in _EXHAUSTED:
-                self._turn_away()
+                self._reject()
                 raise BlockingIOError from error
             raise
-        if not self._crowd.enter(connection):
+        if not self._open_connections.enter(connection):
             connection.close()
             raise BlockingIOError
         return connection, address
@@ -162,9 +162,9 @@ class Gate(socket.socket):
             os.close(self._reserve)
         super().close()
 
-    def _turn_away(self) -> None:
+    def _reject(self) -> None:
         """Without a file left, close one in reserve, so that the connection can be taken and closed; it would be offered for ever."""
-        self._crowd.give_up_one()
+        self._open_connections.give_up_one()
         os.close(self._reserve)
         try:
             super().accept()[0].close()
@@ -174,31 +174,31 @@ class Gate(socket.socket):
             self._reserve = os.open(os.devnull, os.O_RDONLY)
 
 
-def listen(host: str, port: int, crowd: Crowd) -> list[Gate]:
+def listen(host: str, port: int, connections: OpenConnections) -> list[LimitedSocket]:
     """Return sockets that listen at all addresses of ``host``, at one port; 0 takes a free one."""
-    gates: list[Gate] = []
+    sockets: list[LimitedSocket] = []
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     for family, kind, proto, _, address in dict.fromkeys(found):
-        gate = Gate(family, kind, proto)
-        gate.admit(crowd)
+        listening = LimitedSocket(family, kind, proto)
+        listening.admit(connections)
         try:
             if os.name == "posix":
-                gate.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
-                gate.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            taken = gates[0].getsockname()[1] if gates else port
-            gate.bind((address[0], taken, *address[2:]))
-            gate.listen(_BACKLOG)
+                listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            taken = sockets[0].getsockname()[1] if sockets else port
+            listening.bind((address[0], taken, *address[2:]))
+            listening.listen(_BACKLOG)
         except OSError:
-            gate.close()
-            if not gates:
+            listening.close()
+            if not sockets:
                 raise
         else:
-            gates.append(gate)
-    return gates
+            sockets.append(listening)
+    return sockets
 
 
-def room() -> int:
+def connection_limit() -> int:
     """Return how many connections there may be, with as many open files as the system allows."""
     try:
         import resource

@@ -13,9 +13,9 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from linkarms.errors import LinkarmsError
-from linkarms.server._home import Home
 from linkarms.server._limits import STREAMS
 from linkarms.server._problems import Busy
+from linkarms.server._served import ServedCampaigns
 
 __all__ = ["Live"]
 
@@ -32,8 +32,8 @@ _LONGEST = 3600.0
 class Live:
     """Watches the versions of campaigns, as long as anybody wants to know."""
 
-    def __init__(self, home: Home) -> None:
-        self._home = home
+    def __init__(self, served: ServedCampaigns) -> None:
+        self._served = served
         self._watched: Counter[str | None] = Counter()
         self._versions: dict[str, int] = {}
         self._events: dict[str | None, bytes] = {}
@@ -95,7 +95,7 @@ class Live:
             everything = self._watched[None] > 0
             wanted = [name for name in self._watched if name is not None]
             with suppress(LinkarmsError):  # the storage is away: clients that ask for more are told
-                seen = await self._home.workers.run("look", self._look, everything, wanted)
+                seen = await self._served.workers.run("look", self._look, everything, wanted)
                 if seen != self._versions:
                     self._versions = seen
                     self._wake()
@@ -108,7 +108,7 @@ class Live:
         self._news = asyncio.Event()
 
     def _look(self, everything: bool, wanted: list[str]) -> dict[str, int]:
-        return self._home.versions(self._home.names() if everything else wanted)
+        return self._served.versions(self._served.names() if everything else wanted)
 
 
 class _Stream(StreamingResponse):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 
-__all__ = ["Seldom", "limit_logs"]
+__all__ = ["LimitRepeats", "limit_logs"]
 
 #: Lines of a kind in a stretch of so many seconds.
 _LINES, _SECONDS = 5, 10.0
@@ -13,7 +13,7 @@ _LINES, _SECONDS = 5, 10.0
 _KINDS = 100
 
 
-class Seldom(logging.Filter):
+class LimitRepeats(logging.Filter):
     """Lets a few lines of a kind through in ten seconds, and counts the others in the first line after that.
 
     Lines are of a kind if they come from the same logger, at the same level, and begin with the same forty letters.
@@ -42,5 +42,5 @@ def limit_logs() -> None:
     """Limit the lines of the server and of the event loop."""
     for name in ("uvicorn.error", "asyncio"):
         logger = logging.getLogger(name)
-        if not any(isinstance(part, Seldom) for part in logger.filters):
-            logger.addFilter(Seldom())
+        if not any(isinstance(part, LimitRepeats) for part in logger.filters):
+            logger.addFilter(LimitRepeats())

@@ -11,10 +11,10 @@ from starlette.responses import Response, StreamingResponse
 from linkarms.campaign import Campaign
 from linkarms.server import _models as models
 from linkarms.server._answers import STATE_HEADERS, add_age, json_answer, sent, state_answer
-from linkarms.server._home import Home
 from linkarms.server._limits import TIMES
 from linkarms.server._live import Live
 from linkarms.server._problems import responses
+from linkarms.server._served import ServedCampaigns
 
 __all__ = ["Name", "reading_routes"]
 
@@ -59,16 +59,16 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 _TICKETS, _ENTRIES = 100_000, 100
 
 
-def reading_routes(home: Home, live: Live) -> APIRouter:
+def reading_routes(served: ServedCampaigns, live: Live) -> APIRouter:
     """Return the routes under ``/api/v1`` that change nothing."""
     routes = APIRouter(prefix="/api/v1")
-    run, in_turn = home.workers.run, home.workers.in_turn
+    run, in_turn = served.workers.run, served.workers.in_turn
 
     @routes.get("/campaigns", response_model=models.Campaigns, responses=responses(), tags=["campaigns"])
     async def list_campaigns(wait: Wait = TIMES.wait) -> Response:
         """All campaigns, with how far they are."""
-        names = await run("look", home.names)
-        found = await asyncio.gather(*(home.watched(name).state.get(wait) for name in names))
+        names = await run("look", served.names)
+        found = await asyncio.gather(*(served.watched(name).state.get(wait) for name in names))
         answer = sent(b'{"campaigns":[%s]}' % b",".join(state.bodies["listed"] for state in found))
         add_age(answer, max((state.age for state in found), default=0.0))
         return answer
@@ -76,17 +76,17 @@ def reading_routes(home: Home, live: Live) -> APIRouter:
     @routes.get("/campaigns/{name}", response_model=models.Status, responses=_STATE, tags=["campaigns"])
     async def status(name: Name, wait: Wait = TIMES.wait, known: Known = None) -> Response:
         """How a campaign stands."""
-        return state_answer(await home.watched(name).state.get(wait), "status", known)
+        return state_answer(await served.watched(name).state.get(wait), "status", known)
 
     @routes.get("/campaigns/{name}/result", responses=_STATE, tags=["campaigns"])
     async def result(name: Name, wait: Wait = TIMES.wait, known: Known = None) -> Response:
         """The clusters as they are known now: the fields of `linkarms.Result`."""
-        return state_answer(await home.watched(name).state.get(wait), "result", known)
+        return state_answer(await served.watched(name).state.get(wait), "result", known)
 
     @routes.get("/campaigns/{name}/view", responses=_STATE, tags=["page"])
     async def view(name: Name, wait: Wait = TIMES.wait, known: Known = None) -> Response:
         """What the page shows: words, estimates with confidence regions, dendrogram, evidence and forecast."""
-        return state_answer(await home.watched(name).view.get(wait), "view", known)
+        return state_answer(await served.watched(name).view.get(wait), "view", known)
 
     @routes.get("/campaigns/{name}/history", response_model=models.Events, responses=_ONE, tags=["campaigns"])
     async def history(
@@ -95,7 +95,7 @@ def reading_routes(home: Home, live: Live) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
     ) -> Response:
         """Entries of the log from ``after + 1`` on: fewer than ``limit`` if they concern very many tickets, none at the end."""
-        return await in_turn("long", name, lambda: json_answer(_history(home, name, after, limit)))
+        return await in_turn("long", name, lambda: json_answer(_history(served, name, after, limit)))
 
     @routes.get(
         "/campaigns/{name}/export",
@@ -108,7 +108,9 @@ def reading_routes(home: Home, live: Live) -> APIRouter:
 
         def table() -> Response:
             shown = {"Content-Disposition": f'attachment; filename="{name}.{format}"'}
-            return Response(home.apart(name).export(format), media_type=_MEDIA[format], headers=shown)
+            return Response(
+                served.open_separately(name).export(format), media_type=_MEDIA[format], headers=shown
+            )
 
         return await in_turn("long", name, table)
 
@@ -117,7 +119,9 @@ def reading_routes(home: Home, live: Live) -> APIRouter:
     )
     async def doctor(name: Name) -> Response:
         """Replay the log and compare it with what is stored, bit for bit."""
-        return await in_turn("long", name, lambda: json_answer(home.apart(name).doctor().to_dict()))
+        return await in_turn(
+            "long", name, lambda: json_answer(served.open_separately(name).doctor().to_dict())
+        )
 
     @routes.get("/events", response_class=StreamingResponse, responses={**_ONE, **_STREAM}, tags=["page"])
     async def events(
@@ -125,15 +129,15 @@ def reading_routes(home: Home, live: Live) -> APIRouter:
     ) -> Response:
         """Server-sent events: ``version`` whenever a campaign, or any campaign, has changed."""
         if campaign is not None:
-            await home.watched(campaign).glance()
+            await served.watched(campaign).glance()
         return live.response(campaign)
 
     return routes
 
 
-def _history(home: Home, name: str, after: int, limit: int) -> dict[str, Any]:
+def _history(served: ServedCampaigns, name: str, after: int, limit: int) -> dict[str, Any]:
     """A page of the log that ends early where it gets long: one entry may concern ten thousand tickets."""
-    campaign, tickets = Campaign(name, home.storage), 0
+    campaign, tickets = Campaign(name, served.storage), 0
     events: list[dict[str, Any]] = []
     while len(events) < limit and tickets < _TICKETS:
         some = campaign.history(after, min(_ENTRIES, limit - len(events)))

@@ -18,7 +18,7 @@ from linkarms.server._shared import Shared
 from linkarms.server._view import PATIENCE, progress_of, view_of
 from linkarms.server._workers import Workers
 
-__all__ = ["Home"]
+__all__ = ["ServedCampaigns"]
 
 T = TypeVar("T")
 #: Campaigns that are kept in memory, with all that was computed of them; and those of which only the answers are.
@@ -29,7 +29,7 @@ _SOON = 5_000_000
 _RECENT = 20
 
 
-class Home:
+class ServedCampaigns:
     """Opens campaigns when they are first asked for. Its methods may be called by many threads at once.
 
     Attributes
@@ -62,10 +62,10 @@ class Home:
         with self._lock:
             found = self._changed.get(name)
         if found is None:
-            found = self.apart(name)
+            found = self.open_separately(name)
         return self._keep(self._changed, name, lambda: found)
 
-    def apart(self, name: str) -> Campaign:
+    def open_separately(self, name: str) -> Campaign:
         """The campaign as an object of its own, for what takes long (retract, export, doctor): others do not wait for it."""
         return Campaign.open(name, storage=self.storage)
 
@@ -125,8 +125,8 @@ class _Watched:
         The body ``view``: what the page shows.
     """
 
-    def __init__(self, home: Home, name: str) -> None:
-        self._home, self._name, self._replayed = home, name, 0.0
+    def __init__(self, served: ServedCampaigns, name: str) -> None:
+        self._served, self._name, self._replayed = served, name, 0.0
         self._warnings: list[str] = []
         self._checked = (0, 0)  # samples and retractions at the last check of the model
         self.glance = Shared(self._look)
@@ -134,7 +134,7 @@ class _Watched:
         self.view = self._current(lambda wait: self._make_view(wait))
 
     def _current(self, make: Callable[[bool], Computed]) -> Current:
-        workers, name = self._home.workers, self._name
+        workers, name = self._served.workers, self._name
 
         async def compute() -> Computed:
             return await workers.in_turn("state", name, make, True)
@@ -146,13 +146,13 @@ class _Watched:
 
     async def _look(self) -> Glance:
         try:
-            return await self._home.workers.run("look", self._home.glance, self._name)
+            return await self._served.workers.run("look", self._served.glance, self._name)
         except NotFound:
-            self._home.forget(self._name)
+            self._served.forget(self._name)
             raise
 
     def _make_state(self, wait: bool) -> Computed:
-        at, (campaign, _) = time.monotonic(), self._home.read(self._name)
+        at, (campaign, _) = time.monotonic(), self._served.read(self._name)
         seen = campaign.overview(0, wait=wait)
         status = seen.status.to_dict()
         bodies = {
@@ -163,7 +163,7 @@ class _Watched:
         return self._computed(seen, bodies, at)
 
     def _make_view(self, wait: bool) -> Computed:
-        at, (campaign, trace) = time.monotonic(), self._home.read(self._name)
+        at, (campaign, trace) = time.monotonic(), self._served.read(self._name)
         seen = campaign.overview(_RECENT, wait=wait)
         if wait:
             self._replayed = trace.catch_up(PATIENCE)
@@ -187,4 +187,4 @@ class _Watched:
             return None
         if seen.open_tickets:
             return int(seen.open_tickets[0].expires_at.timestamp() * 1e6)
-        return self._home.glance(self._name).now + _SOON
+        return self._served.glance(self._name).now + _SOON

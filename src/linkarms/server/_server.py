@@ -17,7 +17,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from linkarms.errors import InvalidInput
-from linkarms.server._connections import Connection, Crowd, listen, room
+from linkarms.server._connections import Connection, OpenConnections, connection_limit, listen
 from linkarms.server._limits import TIMES
 from linkarms.server._logs import limit_logs
 
@@ -64,15 +64,15 @@ class Server(uvicorn.Server):
             ssl_certfile=cert,
             ssl_keyfile=key,
             proxy_headers=False,
-            loop="asyncio",  # `Gate` is for this loop
+            loop="asyncio",  # `LimitedSocket` is for this loop
             ws="none",
         )
         super().__init__(config)
         limit_logs()
         self._app, self._host, self._told = app, host, started
-        self.crowd, self._signalled = Crowd(room()), False
+        self.open_connections, self._signalled = OpenConnections(connection_limit()), False
         try:
-            self._gates = listen(host, port, self.crowd)
+            self._sockets = listen(host, port, self.open_connections)
         except OSError as error:
             raise InvalidInput(
                 f"the service cannot listen on {host}:{port} ({error.strerror or error}); choose another --port"
@@ -88,16 +88,18 @@ class Server(uvicorn.Server):
     @property
     def port(self) -> int:
         """The port, also where a free one was taken."""
-        return int(self._gates[0].getsockname()[1])
+        return int(self._sockets[0].getsockname()[1])
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start the application, and listen."""
         await super().startup([])
         loop = asyncio.get_running_loop()
         tls, patience = (self.config.ssl, TIMES.request) if self.config.is_ssl else (None, None)
-        for gate in self._gates:
+        for listening in self._sockets:
             self.servers.append(
-                await loop.create_server(self._connect, sock=gate, ssl=tls, ssl_handshake_timeout=patience)
+                await loop.create_server(
+                    self._connect, sock=listening, ssl=tls, ssl_handshake_timeout=patience
+                )
             )
         self._watch = asyncio.create_task(self._look_after_connections())
         if self._told is not None:
@@ -105,7 +107,7 @@ class Server(uvicorn.Server):
 
     def _connect(self) -> Connection:
         return Connection(
-            self.crowd,
+            self.open_connections,
             config=self.config,
             server_state=self.server_state,
             app_state=self.lifespan.state,
@@ -140,7 +142,7 @@ class Server(uvicorn.Server):
         """Stop, and do not wait for computations that nobody waits for any more."""
         await super().shutdown(sockets)
         self._watch.cancel()
-        running = self._app.state.home.workers.running
+        running = self._app.state.served.workers.running
         if running and self._signalled:
             _log.warning(
                 "%d operations were cut off; what was acknowledged is stored, and nothing else", running

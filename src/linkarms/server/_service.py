@@ -15,11 +15,11 @@ from linkarms.server._access import COOKIE, Access
 from linkarms.server._answers import json_answer, sent, to_json
 from linkarms.server._body import Intake, described
 from linkarms.server._choices import choices
-from linkarms.server._home import Home
 from linkarms.server._limits import BODIES, TIMES
 from linkarms.server._live import Live
 from linkarms.server._metrics import Metrics
 from linkarms.server._problems import problem, responses
+from linkarms.server._served import ServedCampaigns
 
 __all__ = ["STATIC", "service_routes"]
 
@@ -27,10 +27,12 @@ STATIC = Path(__file__).parent / "static"
 _PAGE = {"Cache-Control": "no-cache"}
 
 
-def service_routes(home: Home, live: Live, intake: Intake, metrics: Metrics, access: Access) -> APIRouter:
+def service_routes(
+    served: ServedCampaigns, live: Live, intake: Intake, metrics: Metrics, access: Access
+) -> APIRouter:
     """Return the routes that have no campaign in their address."""
     routes = APIRouter()
-    run = home.workers.run
+    run = served.workers.run
 
     @routes.get("/", include_in_schema=False)
     async def page() -> FileResponse:
@@ -49,7 +51,7 @@ def service_routes(home: Home, live: Live, intake: Intake, metrics: Metrics, acc
         """``ok`` if the storage can be read. Everybody may ask, so that it says no more than that."""
         try:
             async with asyncio.timeout(TIMES.health):
-                await home.alive()
+                await served.alive()
         except (LinkarmsError, TimeoutError):
             return problem(503, "the storage cannot be read; GET /api/v1/campaigns says more")
         return PlainTextResponse("ok\n")
@@ -58,9 +60,9 @@ def service_routes(home: Home, live: Live, intake: Intake, metrics: Metrics, acc
     async def read_metrics() -> Response:
         """Counters for Prometheus."""
         gauges = {
-            "linkarms_campaigns": ("Campaigns in the storage.", len(await run("look", home.names))),
+            "linkarms_campaigns": ("Campaigns in the storage.", len(await run("look", served.names))),
             "linkarms_streams": ("Pages that are watching.", live.streams),
-            "linkarms_threads_running": ("Threads that are at work.", home.workers.running),
+            "linkarms_threads_running": ("Threads that are at work.", served.workers.running),
         }
         return PlainTextResponse(metrics.text(gauges))
 

@@ -15,7 +15,7 @@ from linkarms.paper._experiment import Experiment
 from linkarms.paper._real_data import run_movielens, run_taxi
 from linkarms.paper.reproduction._deviation import Deviation
 from linkarms.paper.reproduction._piece import Piece
-from linkarms.paper.reproduction._runs import Means
+from linkarms.paper.reproduction._runs import Execution
 
 __all__ = ["REFERENCE", "run_real_data", "where_to_get"]
 
@@ -49,7 +49,7 @@ def where_to_get(figure: Figure) -> str:
 
 
 def run_real_data(
-    figure: Figure, data: str | Path, trials: int | None, quick: bool, seed: int, means: Means
+    figure: Figure, data: str | Path, trials: int | None, quick: bool, seed: int, execution: Execution
 ) -> Piece:
     """Figure 4 or 5 on the records in a folder."""
     if not Path(data).is_dir():
@@ -59,10 +59,10 @@ def run_real_data(
         data,
         seed=seed,
         quick=quick,
-        n_jobs=means.n_jobs,
-        backend=means.backend,
-        store=means.store,
-        progress=means.progress,
+        n_jobs=execution.n_jobs,
+        backend=execution.backend,
+        store=execution.store,
+        progress=execution.progress,
         **options,
     )
     if any(len(s.samples) < found.settings["trials"] for s in found.sweeps.values()):

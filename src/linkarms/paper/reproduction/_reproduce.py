@@ -19,7 +19,7 @@ from linkarms.paper.reproduction._linkage_steps import run_figure1
 from linkarms.paper.reproduction._measured_error import run_real_data, where_to_get
 from linkarms.paper.reproduction._piece import Piece, Reproduction
 from linkarms.paper.reproduction._run_times import run_table2
-from linkarms.paper.reproduction._runs import Means
+from linkarms.paper.reproduction._runs import Execution
 from linkarms.paper.reproduction._stopping_times import Trials, run_stopping_times, run_table1
 
 __all__ = ["PIECES", "reproduce"]
@@ -90,8 +90,8 @@ def reproduce(
         raise InvalidInput(where_to_get(cast(Any, without[0])))
     not_run = {name: where_to_get(cast(Any, name)) for name in without}
     pieces: dict[str, Piece] = {}
-    means = Means(n_jobs=n_jobs, store=None if store is None else Path(store), progress=progress)
-    run: dict[str, Callable[[Means], Piece]] = {
+    execution = Execution(n_jobs=n_jobs, store=None if store is None else Path(store), progress=progress)
+    run: dict[str, Callable[[Execution], Piece]] = {
         "figure1": lambda m: run_figure1(),
         "figure2": lambda m: run_stopping_times("figure2", trials, quick, seed, m),
         "figure3": lambda m: run_stopping_times("figure3", trials, quick, seed, m),
@@ -101,11 +101,11 @@ def reproduce(
         "table2": lambda m: run_table2(others, quick, seed, m),
     }
     with _one_cluster(backend, n_jobs) as where:
-        means = replace(means, backend=where)
+        execution = replace(execution, backend=where)
         for name in (n for n in wanted if n not in not_run):
             # the experiments on real data have a bar of their own, and a terminal shows one at a time
             with Progress(name, enabled=progress and name not in folders) as bar:
-                pieces[name] = run[name](replace(means, say=bar.update))
+                pieces[name] = run[name](replace(execution, say=bar.update))
                 bar.say(pieces[name].answer)
     settings = {
         "what": list(wanted),

@@ -13,7 +13,7 @@ from linkarms.paper._chunks import load_chunk, save_chunk, settings_digest
 from linkarms.paper.published import run_times
 from linkarms.paper.reproduction._deviation import compare
 from linkarms.paper.reproduction._piece import Piece
-from linkarms.paper.reproduction._runs import Means, available
+from linkarms.paper.reproduction._runs import Execution, available
 from linkarms.problem import Problem, problems
 from linkarms.stopping import Paper
 
@@ -72,7 +72,7 @@ class RunTimes:
         return cell.median / reference[0].median, cell.paper / reference[0].paper
 
 
-def run_table2(trials: int | None, quick: bool, seed: int, means: Means) -> Piece:
+def run_table2(trials: int | None, quick: bool, seed: int, execution: Execution) -> Piece:
     """Table 2, one run at a time in this process, whatever the backend."""
     repetitions, runs, most = _SIZE[quick]
     repetitions = min(repetitions, trials or repetitions)
@@ -80,8 +80,8 @@ def run_table2(trials: int | None, quick: bool, seed: int, means: Means) -> Piec
     wanted = [(rule, arms) for rule in table if available(rule) for arms in table[rule]]
     cells = []
     for i, (rule, arms) in enumerate(wanted):
-        means.say(i / len(wanted), f"time of {rule}, {arms} arms")
-        cells.append(_cell(rule, arms, (repetitions, runs, most), seed, means))
+        execution.say(i / len(wanted), f"time of {rule}, {arms} arms")
+        cells.append(_cell(rule, arms, (repetitions, runs, most), seed, execution))
     content = RunTimes(tuple(cells))
     return Piece(
         "table2",
@@ -109,7 +109,7 @@ def run_table2(trials: int | None, quick: bool, seed: int, means: Means) -> Piec
     )
 
 
-def _cell(rule: str, arms: int, size: tuple[int, int, int], seed: int, means: Means) -> RunTime:
+def _cell(rule: str, arms: int, size: tuple[int, int, int], seed: int, execution: Execution) -> RunTime:
     repetitions, runs, most = size
     problem = problems.scaling(arms)
     stop = None if rule in _OWN_STOP else _stop(problem)
@@ -117,7 +117,7 @@ def _cell(rule: str, arms: int, size: tuple[int, int, int], seed: int, means: Me
         "table2": [rule, arms, runs, most, seed, _DELTA],
         "stop": None if stop is None else stop.to_dict(),
     }
-    folder = None if means.store is None else means.store / settings_digest(spec)
+    folder = None if execution.store is None else execution.store / settings_digest(spec)
     times: list[float] = []
     samples = 0
     for i in range(repetitions):

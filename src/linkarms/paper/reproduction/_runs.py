@@ -20,7 +20,7 @@ from linkarms.problem import Problem, problems
 from linkarms.sampling import resolve_sampling
 from linkarms.stopping import Paper
 
-__all__ = ["CHUNK", "MAX_SAMPLES", "CurveRun", "CurveSettings", "Means", "available", "run_curve"]
+__all__ = ["CHUNK", "MAX_SAMPLES", "CurveRun", "CurveSettings", "Execution", "available", "run_curve"]
 
 #: Trials that are kept in one file. Trial ``i`` is that of `simulate` with the same seed, whatever the chunk.
 CHUNK = 10
@@ -30,7 +30,7 @@ Parameter = Literal["rate", "mean"]
 
 
 @dataclass(frozen=True)
-class Means:
+class Execution:
     """What trials run on: nothing here changes a number.
 
     Attributes
@@ -148,23 +148,25 @@ def available(rule: str) -> bool:
     return True
 
 
-def run_curve(settings: CurveSettings, means: Means, done: float = 0.0, share: float = 1.0) -> CurveRun:
+def run_curve(
+    settings: CurveSettings, execution: Execution, done: float = 0.0, share: float = 1.0
+) -> CurveRun:
     """Run the trials that are not kept yet, chunk by chunk; one trajectory serves all deltas where the rule does not look at them.
 
     Parameters
     ----------
     settings : CurveSettings
         What to run.
-    means : Means
+    execution : Execution
         Where to run it.
     done, share : float
         For the progress: what is done before, and what this is of the whole.
     """
-    folder = None if means.store is None else means.store / settings.digest()
+    folder = None if execution.store is None else execution.store / settings.digest()
     total = -(-settings.trials // CHUNK)
     chunks = []
     for i in range(total):
-        means.say(done + share * i / total, f"{settings.label}: {i * CHUNK} of {settings.trials} trials")
+        execution.say(done + share * i / total, f"{settings.label}: {i * CHUNK} of {settings.trials} trials")
         found = load_chunk(folder, f"{i:05}")
         count = min(CHUNK, settings.trials - i * CHUNK)
         # the last chunk may be short, and is run again when more trials are asked for
@@ -178,8 +180,8 @@ def run_curve(settings: CurveSettings, means: Means, done: float = 0.0, share: f
                 seed=settings.seed,
                 first_trial=i * CHUNK,
                 max_samples=MAX_SAMPLES,
-                n_jobs=means.n_jobs,
-                backend=means.backend,
+                n_jobs=execution.n_jobs,
+                backend=execution.backend,
             )
             if s.completed < count:  # Ctrl-C: the chunks before this one are kept
                 raise KeyboardInterrupt

@@ -15,7 +15,7 @@ from linkarms.paper.reproduction._runs import (
     MAX_SAMPLES,
     CurveRun,
     CurveSettings,
-    Means,
+    Execution,
     available,
     run_curve,
 )
@@ -102,16 +102,16 @@ def _trials(curve: Curve, trials: Trials, quick: bool, parameter: str | None) ->
     return min(n, _OTHER_READING) if parameter == "mean" else n
 
 
-def _run_all(wanted: Sequence[CurveSettings], means: Means) -> tuple[list[CurveRun], tuple[str, ...]]:
+def _run_all(wanted: Sequence[CurveSettings], execution: Execution) -> tuple[list[CurveRun], tuple[str, ...]]:
     able = [s for s in wanted if available(s.paper.rule)]
     missing = dict.fromkeys(s.paper.rule for s in wanted if not available(s.paper.rule))
-    runs = [run_curve(s, means, i / len(able), 1.0 / len(able)) for i, s in enumerate(able)]
+    runs = [run_curve(s, execution, i / len(able), 1.0 / len(able)) for i, s in enumerate(able)]
     return runs, tuple(missing)
 
 
-def run_stopping_times(figure: Figure, trials: Trials, quick: bool, seed: int, means: Means) -> Piece:
+def run_stopping_times(figure: Figure, trials: Trials, quick: bool, seed: int, execution: Execution) -> Piece:
     """Figure 2 or 3."""
-    runs, missing = _run_all(curve_settings(figure, trials, quick, seed), means)
+    runs, missing = _run_all(curve_settings(figure, trials, quick, seed), execution)
     star = {
         "rate" if r.settings.parameter == "rate" else "mean": bracket(r.settings) for r in _one_each(runs)
     }
@@ -135,9 +135,9 @@ def run_stopping_times(figure: Figure, trials: Trials, quick: bool, seed: int, m
     )
 
 
-def run_table1(trials: Trials, quick: bool, seed: int, means: Means) -> Piece:
+def run_table1(trials: Trials, quick: bool, seed: int, execution: Execution) -> Piece:
     """Table 1, from the same trials as Figure 2."""
-    runs, missing = _run_all(curve_settings("figure2", trials, quick, seed), means)
+    runs, missing = _run_all(curve_settings("figure2", trials, quick, seed), execution)
     rows = slope_rows("table1", runs, _limits("figure2", quick))
     (bound,) = (s for s in slopes("figure2") if s.rule == "lower-bound")
     low, high = rows[0].t_star if rows else bracket(curve_settings("figure2", 1, True, seed)[0])
