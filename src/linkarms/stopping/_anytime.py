@@ -30,8 +30,8 @@ class Anytime(StoppingRule):
 
     The default rule. It needs neither a parameter space nor an epsilon, pays for the three or four arms that a mistake would involve
     instead of for all, and is proved in docs/anytime-theorem.md. A mistake is an edge inside a cluster that is longer than a distance
-    between two clusters. For K fixed beforehand ``n`` depends on the number of arms, on K, and on whether the named clusters have more than two
-    arms.
+    between two clusters. For K fixed beforehand ``n`` depends on the number of arms, on K, and on whether the named clusters have more
+    than two arms.
 
     Parameters
     ----------
