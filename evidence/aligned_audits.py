@@ -8,13 +8,12 @@ import argparse
 import time
 from pathlib import Path
 
-import numpy as np
-
 import linkarms as la
+from evidence._audit_series import CHUNK, is_broken, run_chunk, total
 from evidence._store import Store
-from linkarms.montecarlo import error_interval, promise_is_broken
+from linkarms.montecarlo import error_interval
 
-SEED, TRIALS, CHUNK, DELTAS, WEAK, WEAK_TRIALS = 16_180, 10_000, 250, (0.1, 0.2, 0.5), 32.0, 1_000
+SEED, TRIALS, DELTAS, WEAK, WEAK_TRIALS = 16_180, 10_000, (0.1, 0.2, 0.5), 32.0, 1_000
 MAX_SAMPLES = 20_000
 RULE = la.stopping.Anytime(version=2)
 COMMAND = "python -m evidence.aligned_audits"
@@ -35,34 +34,15 @@ INSTANCES = {
 
 
 def run(name, factor, first, trials):
-    """``[errors, unstopped, samples]`` of the given trials, each with one number per delta; unstopped runs have used `MAX_SAMPLES`."""
+    """The chunk of the given trials, the threshold divided by ``factor``."""
     parameters, k = INSTANCES[name]
-    found = la.simulate(
-        la.Problem(parameters, k),
-        "ebc-h",
-        stopping=la.stopping.weaken(RULE, factor),
-        deltas=DELTAS,
-        trials=trials,
-        seed=SEED,
-        max_samples=MAX_SAMPLES,
-        first_trial=first,
-    )["ebc-h"]
-    times = found.stopping_times
-    spent = np.where(times < 0, MAX_SAMPLES, times)
-    return [a.sum(axis=0).tolist() for a in (found.errors, times < 0, spent)]
-
-
-def total(chunks):
-    """Errors, unstopped, mean samples for each delta, and the number of runs."""
-    errors, unstopped, samples = np.array(chunks).sum(axis=0)
-    n = CHUNK * len(chunks)
-    return errors, unstopped, samples / n, n
+    rule = la.stopping.weaken(RULE, factor)
+    return run_chunk(la.Problem(parameters, k), rule, DELTAS, SEED, first, trials, MAX_SAMPLES)
 
 
 def broken(chunks):
     """For each delta, whether the promise is broken."""
-    errors, _, _, n = total(chunks)
-    return [promise_is_broken(int(k), n, delta) for k, delta in zip(errors, DELTAS, strict=True)]
+    return is_broken(chunks, DELTAS)
 
 
 def table(data):

@@ -11,17 +11,20 @@ from evidence import (
     aligned_processes,
     audits,
     exact_stops,
+    gap_audits,
     goals,
+    looks,
     real_stops,
     service_fuzz,
     service_soak,
     supermartingales,
+    variance_audits,
 )
 
 ROOT = Path(__file__).parents[1]
 #: page, name of the table, evidence, what makes the table
 TABLES = (
-    ("anytime.md", "audits", ROOT / "evidence" / "audits.json", audits.table),
+    ("anytime.md", "audits", ROOT / "evidence" / "audits.json", audits.SERIES.table),
     ("anytime.md", "supermartingales", ROOT / "evidence" / "supermartingales.json", supermartingales.table),
     *(
         ("anytime.md", name, ROOT / "evidence" / "anytime.json", getattr(_anytime_tables, name))
@@ -36,7 +39,15 @@ TABLES = (
     ),
     ("anytime.md", "steps", ROOT / "benchmarks" / "anytime.json", lambda data: steps.table(data["rows"])),
     ("exact.md", "stops", ROOT / "evidence" / "exact_stops.json", exact_stops.table),
-    ("it-does-not-stop.md", "goals", ROOT / "evidence" / "goals.json", goals.table),
+    ("without-k.md", "gap audits", ROOT / "evidence" / "gap_audits.json", gap_audits.SERIES.table),
+    ("without-k.md", "looks", ROOT / "evidence" / "looks.json", looks.table),
+    (
+        "anytime.md",
+        "variance audits",
+        ROOT / "evidence" / "variance_audits.json",
+        variance_audits.SERIES.table,
+    ),
+    ("it-does-not-stop.md", "goals", ROOT / "evidence" / "goals.json", goals.SERIES.table),
     ("real-data.md", "stops", real_stops.STORE, real_stops.table),
     ("what-it-survives.md", "fuzz", ROOT / "evidence" / "service_fuzz.json", service_fuzz.table),
     ("what-it-survives.md", "soak", ROOT / "evidence" / "service_soak.json", service_soak.table),

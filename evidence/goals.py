@@ -1,27 +1,16 @@
 """Audits of runs by a distance threshold and of runs with a tolerance: ``python -m evidence.goals``.
 
 Distances that are just beside the threshold, and exact ties. EBC-H; with a tolerance a partition is wrong if it is not right up to it.
-The error rate must not be above delta (99% Clopper-Pearson), while the same audit of a threshold divided by some of `WEAKER` must find it
+The error rate must not be above delta (99% Clopper-Pearson), while the same audit of a threshold divided by some number must find it
 broken on most instances. ``evidence/goals.json`` keeps, for every 250 runs, errors, unstopped runs and samples for each delta;
 ``tests/test_goal_evidence.py`` checks them and computes some again.
 """
 
-import argparse
-import time
 from pathlib import Path
 
-import numpy as np
-
 import linkarms as la
-from evidence._store import Store
-from evidence.audits import CHUNK, DELTAS, WEAKER, broken, caught, total
-from linkarms.montecarlo import error_interval
+from evidence._audit_series import AuditSeries
 
-SEED, TRIALS, WEAK_TRIALS = 27_182, 10_000, 500
-MAX_SAMPLES = 20_000
-RULE = la.stopping.Anytime()
-COMMAND = "python -m evidence.goals"
-HERE = Path(__file__)
 #: Five arms in a row, a gap, and one more; in the plane.
 ROW = [(0.0, 0.0), (4.0, 0.0), (8.0, 0.0), (12.0, 0.0), (16.0, 0.0), (22.0, 0.0)]
 #: name -> the arguments of the problem. A new instance is one more line; runs of the old ones are kept.
@@ -88,82 +77,18 @@ def setting(name):
     return la.Problem(**INSTANCES[name])
 
 
-def run(name, factor, first, trials):
-    """``[errors, unstopped, samples]`` of the given trials, each a list with one number per delta."""
-    found = la.simulate(
-        setting(name),
-        "ebc-h",
-        stopping=la.stopping.weaken(RULE, factor),
-        deltas=DELTAS,
-        trials=trials,
-        seed=SEED,
-        max_samples=MAX_SAMPLES,
-        first_trial=first,
-    )["ebc-h"]
-    times = found.stopping_times
-    spent = np.where(times < 0, MAX_SAMPLES, times)
-    return [a.sum(axis=0).tolist() for a in (found.errors, times < 0, spent)]
+SERIES = AuditSeries(
+    path=Path(__file__).with_suffix(".json"),
+    command="python -m evidence.goals",
+    seed=27_182,
+    rule=la.stopping.Anytime(),
+    instances=INSTANCES,
+    setting=setting,
+    fewer=FEWER,
+    weak_trials=500,
+)
 
-
-def table(data):
-    """The table of the docs."""
-    head = [
-        "instance",
-        "delta",
-        "errors",
-        "95% interval",
-        "unstopped",
-        "mean samples",
-        "threshold / X is caught; its error rate",
-    ]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    for name, entry in data["instances"].items():
-        errors, unstopped, mean, n = total(entry["runs"]["1"])
-        x = caught(entry)
-        for j, delta in enumerate(DELTAS):
-            low, high = error_interval(int(errors[j]), n)
-            last = "never"
-            if x is not None:
-                weak, _, _, weak_n = total(entry["runs"][f"{x:g}"])
-                last = f"X = {x:g}: {weak[j] / weak_n:.2f}"
-            lines.append(
-                f"| {name if j == 0 else ''} | {delta:g} | {errors[j]} of {n:,} | {low:.4f} to {high:.4f} | {unstopped[j]} | "
-                f"{mean[j]:.0f} | {last} |"
-            )
-    return "\n".join(lines)
-
-
-def complete(store, name, factor, trials):
-    """Run what is missing."""
-    chunks = store.data["instances"][name]["runs"].setdefault(f"{factor:g}", [])
-    start = time.perf_counter()
-    while len(chunks) * CHUNK < trials:
-        chunks.append(run(name, factor, len(chunks) * CHUNK, CHUNK))
-        store.save()
-    errors, unstopped, mean, n = total(chunks)
-    print(
-        f"{name}, threshold / {factor:g}: {errors.tolist()} errors in {n}, {unstopped.tolist()} unstopped, mean "
-        f"{mean.round(1).tolist()} samples, broken {broken(chunks)}, {time.perf_counter() - start:.1f} s",
-        flush=True,
-    )
-    return chunks
-
-
-def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trials", type=int, default=TRIALS)
-    options = parser.parse_args(arguments)
-    store = Store(HERE.with_suffix(".json"), COMMAND)
-    store.data.update(seed=SEED, chunk=CHUNK, deltas=list(DELTAS), max_samples=MAX_SAMPLES)
-    for name in INSTANCES:
-        store.data.setdefault("instances", {}).setdefault(name, {"runs": {}})
-        for factor in WEAKER:
-            if all(broken(complete(store, name, factor, WEAK_TRIALS))):
-                break
-        complete(store, name, 1.0, min(options.trials, FEWER.get(name, TRIALS)))
-    store.save()
-    print(table(store.data))
-
+main = SERIES.main
 
 if __name__ == "__main__":
     main()

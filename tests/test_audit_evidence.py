@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from evidence import audits, real_stops, supermartingales
+from evidence._audit_series import CHUNK, total
 
 ROOT = Path(__file__).parents[1]
 AUDITS = json.loads((ROOT / "evidence" / "audits.json").read_text())
@@ -21,14 +22,14 @@ def shown(page, name):
 @pytest.mark.parametrize("name", audits.INSTANCES)
 def test_the_promise_is_kept_and_a_weakened_one_is_caught(name):
     entry = AUDITS["instances"][name]
-    _, unstopped, mean, n = audits.total(entry["runs"]["1"])
-    assert n >= audits.FEWER.get(name, 10_000)
-    assert audits.broken(entry["runs"]["1"]) == [False, False]
+    _, unstopped, mean, n = total(entry["runs"]["1"])
+    assert n >= audits.SERIES.wanted(name)
+    assert audits.SERIES.broken(entry["runs"]["1"]) == [False, False]
     assert unstopped.tolist() == [0, 0]  # so that every run is an answer
     assert np.all(mean > entry["bound"])
-    x = audits.caught(entry)
-    assert x in audits.WEAKER
-    assert audits.total(entry["runs"][f"{x:g}"])[3] >= audits.WEAK_TRIALS
+    x = audits.SERIES.caught(entry)
+    assert x in audits.SERIES.weaker
+    assert total(entry["runs"][f"{x:g}"])[3] >= audits.SERIES.weak_trials
 
 
 def test_there_are_enough_hard_instances():
@@ -42,18 +43,18 @@ def test_there_are_enough_hard_instances():
 def test_some_of_the_audits_computed_again(name):
     entry = AUDITS["instances"][name]
     rng = np.random.default_rng([3, *map(ord, name)])
-    for x in (1.0, audits.caught(entry)):
+    for x in (1.0, audits.SERIES.caught(entry)):
         chunks = entry["runs"][f"{x:g}"]
         i = int(rng.integers(len(chunks)))
-        errors, unstopped, samples = audits.run(name, x, i * audits.CHUNK, audits.CHUNK)
+        errors, unstopped, samples = audits.SERIES.run(name, x, i * CHUNK, CHUNK)
         # a rounding error on another processor may change a choice of arm, and a few runs with it
-        assert np.abs(np.subtract(errors, chunks[i][0])).max() <= 0.02 * audits.CHUNK
+        assert np.abs(np.subtract(errors, chunks[i][0])).max() <= 0.02 * CHUNK
         assert unstopped == chunks[i][1]
         np.testing.assert_allclose(samples, chunks[i][2], rtol=0.02)
 
 
 def test_the_tables_of_the_docs_are_the_evidence():
-    assert shown("anytime.md", "audits") == audits.table(AUDITS)
+    assert shown("anytime.md", "audits") == audits.SERIES.table(AUDITS)
     assert shown("anytime.md", "supermartingales") == supermartingales.table(PROCESSES)
     assert shown("real-data.md", "stops") == real_stops.table(STOPS)
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from evidence import audits, goals
+from evidence import goals
+from evidence._audit_series import CHUNK, total
 
 ROOT = Path(__file__).parents[1]
 AUDITS = json.loads((ROOT / "evidence" / "goals.json").read_text())
@@ -14,14 +15,14 @@ AUDITS = json.loads((ROOT / "evidence" / "goals.json").read_text())
 @pytest.mark.parametrize("name", goals.INSTANCES)
 def test_the_promise_is_kept_and_every_run_ends(name):
     runs = AUDITS["instances"][name]["runs"]["1"]
-    _, unstopped, _, n = audits.total(runs)
-    assert n >= goals.FEWER.get(name, goals.TRIALS)
-    assert audits.broken(runs) == [False, False]
+    _, unstopped, _, n = total(runs)
+    assert n >= goals.SERIES.wanted(name)
+    assert goals.SERIES.broken(runs) == [False, False]
     assert unstopped.tolist() == [0, 0]
 
 
 def test_weakened_rules_are_caught():
-    found = {name: audits.caught(AUDITS["instances"][name]) for name in goals.INSTANCES}
+    found = {name: goals.SERIES.caught(AUDITS["instances"][name]) for name in goals.INSTANCES}
     for kind, least in (("threshold", 4), ("tolerance", 2)):
         assert sum(x is not None for name, x in found.items() if name.startswith(kind)) >= least
 
@@ -38,13 +39,15 @@ def test_there_are_enough_hard_instances():
 def test_a_slice_computed_again(name):
     chunks = AUDITS["instances"][name]["runs"]["1"]
     i = len(name) % len(chunks)
-    errors, unstopped, samples = goals.run(name, 1.0, i * audits.CHUNK, audits.CHUNK)
+    errors, unstopped, samples = goals.SERIES.run(name, 1.0, i * CHUNK, CHUNK)
     # a rounding error on another processor may change a choice of arm, and a few runs with it
-    assert np.abs(np.subtract(errors, chunks[i][0])).max() <= 0.02 * audits.CHUNK
+    assert np.abs(np.subtract(errors, chunks[i][0])).max() <= 0.02 * CHUNK
     assert unstopped == chunks[i][1]
     np.testing.assert_allclose(samples, chunks[i][2], rtol=0.02)
 
 
 def test_the_table_of_the_docs_is_the_evidence():
     text = (ROOT / "docs" / "it-does-not-stop.md").read_text()
-    assert text.split("<!-- table: goals -->\n")[1].split("\n<!-- /table -->")[0] == goals.table(AUDITS)
+    assert text.split("<!-- table: goals -->\n")[1].split("\n<!-- /table -->")[0] == goals.SERIES.table(
+        AUDITS
+    )

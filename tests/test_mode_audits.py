@@ -1,0 +1,78 @@
+"""Audits of unknown variances, of the largest gap, and of what a run shows on its way: whole, and some computed again."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from evidence import gap_audits, looks, variance_audits
+from evidence._audit_series import CHUNK, total
+
+ROOT = Path(__file__).parents[1]
+SERIES = {"variance_audits": variance_audits, "gap_audits": gap_audits}
+CASES = [(kind, name) for kind, module in SERIES.items() for name in module.INSTANCES]
+LOOKS = json.loads((ROOT / "evidence" / "looks.json").read_text())
+
+
+def kept(kind):
+    return json.loads((ROOT / "evidence" / f"{kind}.json").read_text())
+
+
+def shown(page, name):
+    text = (ROOT / "docs" / page).read_text()
+    return text.split(f"<!-- table: {name} -->\n")[1].split("\n<!-- /table -->")[0]
+
+
+@pytest.mark.parametrize(("kind", "name"), CASES)
+def test_the_promise_is_kept_and_a_weakened_one_is_caught(kind, name):
+    series, entry = SERIES[kind].SERIES, kept(kind)["instances"][name]
+    _, unstopped, _, n = total(entry["runs"]["1"])
+    assert n >= series.wanted(name)
+    assert series.broken(entry["runs"]["1"]) == [False, False]
+    assert unstopped.tolist() == [0, 0]
+    assert series.caught(entry) is not None
+
+
+@pytest.mark.parametrize(("kind", "name"), CASES)
+def test_some_of_the_audits_computed_again(kind, name):
+    series, chunks = SERIES[kind].SERIES, kept(kind)["instances"][name]["runs"]
+    weak = f"{series.caught(kept(kind)['instances'][name]):g}"
+    errors, unstopped, samples = series.run(name, float(weak), 0, CHUNK)
+    # a rounding error on another processor may change a choice of arm, and a few runs with it
+    assert np.abs(np.subtract(errors, chunks[weak][0][0])).max() <= 0.02 * CHUNK
+    assert unstopped == chunks[weak][0][1]
+    np.testing.assert_allclose(samples, chunks[weak][0][2], rtol=0.05)
+    errors, unstopped, samples = series.run(name, 1.0, 0, 4)
+    assert max(errors) + max(unstopped) <= 2
+    np.testing.assert_allclose(np.divide(samples, 4), np.divide(chunks["1"][0][2], CHUNK), rtol=0.6)
+
+
+def test_every_kind_of_variance_is_there():
+    kinds = {(kind, d) for kind, d, _ in variance_audits.INSTANCES.values()}
+    assert kinds >= {(kind, d) for kind in ("isotropic", "shared") for d in (1, 2, 4)}
+    assert kinds >= {("coordinate", 2), ("full", 2), ("full", 4)}  # a run of ("coordinate", 4) takes a second
+    assert sum(gap_audits.setting(name).goal.largest_gap for name in gap_audits.INSTANCES) >= 4
+
+
+@pytest.mark.parametrize("name", looks.INSTANCES)
+def test_bounds_and_cuts_are_wrong_in_no_more_than_a_share_delta_of_the_runs(name):
+    entry = LOOKS["instances"][name]
+    _, n = looks.total(entry["1"])
+    assert n >= looks.TRIALS
+    assert not np.any(looks.broken(entry["1"]))
+
+
+def test_weakened_bounds_and_cuts_are_caught():
+    caught = [np.all(looks.broken(e[f"{looks.WEAKER:g}"])) for e in LOOKS["instances"].values()]
+    assert sum(caught) >= 4
+
+
+def test_some_of_the_looks_computed_again():
+    name = next(iter(looks.INSTANCES))
+    assert looks.run(name, looks.WEAKER, 0, looks.CHUNK) == LOOKS["instances"][name][f"{looks.WEAKER:g}"][0]
+
+
+def test_the_tables_of_the_docs_are_the_evidence():
+    assert shown("without-k.md", "gap audits") == gap_audits.SERIES.table(kept("gap_audits"))
+    assert shown("without-k.md", "looks") == looks.table(LOOKS)
+    assert shown("anytime.md", "variance audits") == variance_audits.SERIES.table(kept("variance_audits"))
