@@ -107,5 +107,7 @@ def plot_linkage_steps(content: LinkageSteps) -> Figure:
                         str(m + 1), info.points[m], (5, 5), textcoords="offset points", color=INK, fontsize=8
                     )
             ax.margins(0.15)
+            ax.set_xlabel("parameter 0")
+            ax.set_ylabel("parameter 1" if i == 0 else "")
             ax.set_aspect("equal", adjustable="datalim")
     return figure
