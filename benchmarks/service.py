@@ -36,10 +36,10 @@ def one(url, name, kind, seconds, share, barrier, out):
     """One connection: the times of its requests in milliseconds, its errors, and how long it took."""
     times, wrong = [], 0
     with Client(name, url, patience=0) as client:
-        client.status()
+        client._campaign("GET", "")
         waiting = client.ask(share) if kind == "tell" else []
         send = {
-            "status": client.status,
+            "status": lambda: client._campaign("GET", ""),
             "view": lambda: client._campaign("GET", "/view"),
             "ask": client.ask,
             "tell": lambda: client.tell(waiting.pop(), 0.5),
@@ -101,7 +101,7 @@ def prepare(url, name):
         which = np.arange(SAMPLES) % ARMS
         values = 2.5 * (which // 5) + 0.1 * which + rng.normal(size=SAMPLES)
         client.add_many([arms[i] for i in which], values)
-        client.status()
+        client._campaign("GET", "")
         client._campaign("GET", "/view")
 
 

@@ -1,5 +1,6 @@
 """The client has the methods of a campaign, gives the same answers, and gets over a lost connection."""
 
+import http.server
 import inspect
 import re
 import socket
@@ -132,6 +133,32 @@ def test_tokens(tmp_path, monkeypatch):
         assert Client.names(url, token=token) == []
         monkeypatch.setenv("LINKARMS_TOKEN", token)
         assert Client.names(url) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (b'{"name": "coffee", "arms": []}', "another version: its answer has no"),
+        (b"<html>", "not that of a linkarms service"),
+    ],
+)
+def test_a_service_of_another_version_or_of_something_else(answer, words):
+    class Other(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Other) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        with Client("coffee", url, patience=0) as client, pytest.raises(la.errors.ServiceError, match=words):
+            client.status()
+        server.shutdown()
 
 
 def test_nobody_there():

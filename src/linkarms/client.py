@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import http.client
 import json
 import os
@@ -255,7 +256,7 @@ class Client:
             try:
                 status, answer = self._send(method, f"/api/v1{path}", content)
                 if status < 300:
-                    return answer if raw else json.loads(answer)
+                    return answer if raw else _parsed(answer, self.url)
                 problem: LinkarmsError = _error(status, answer)
                 again = status in _AGAIN
             except (OSError, http.client.HTTPException, ssl.SSLError) as error:
@@ -289,6 +290,15 @@ class Client:
         return found
 
 
+def _parsed(answer: bytes, url: str) -> Any:
+    try:
+        return json.loads(answer)
+    except ValueError as error:
+        raise ServiceError(
+            f"{url}: the answer is not that of a linkarms service ({error}); correct the address"
+        ) from error
+
+
 def _new_key() -> str:
     return f"client-{uuid.uuid4().hex}"
 
@@ -314,7 +324,14 @@ def _plain(value: Any) -> Any:
 def _record(kind: type[T], data: dict[str, Any]) -> T:
     """A record of the library from its JSON; times come back as datetimes."""
     times = ("expires_at", "told_at", "created_at", "updated_at", "counted_until", "at")
-    return kind(**{k: datetime.fromisoformat(v) if k in times and v else v for k, v in data.items()})
+    names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    missing = [name for name in names if name not in data]
+    if missing:
+        raise ServiceError(
+            f"the service is of another version: its answer has no {', '.join(missing)}; install the same version of linkarms on both sides"
+        )
+    known = {name: data[name] for name in names}
+    return kind(**{k: datetime.fromisoformat(v) if k in times and v else v for k, v in known.items()})
 
 
 def _error(status: int, answer: bytes) -> LinkarmsError:
