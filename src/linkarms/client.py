@@ -43,7 +43,7 @@ T = TypeVar("T")
 class Client:
     """A campaign behind a service. Use `create` or `open`; the methods are those of `linkarms.campaign.Campaign`.
 
-    A request that gets no answer (the service is restarted, a cable is pulled) is sent again until ``patience`` seconds are over. `ask`,
+    A request that gets no answer (the service restarts, the network fails) is sent again until ``patience`` seconds are over. `ask`,
     `add`, `add_many` and `tell_many` carry an idempotency key, so that what was done is not done twice.
 
     Parameters
@@ -57,7 +57,7 @@ class Client:
     patience : float, default 60
         Seconds for which a request is sent again.
     timeout : float, default 120
-        Seconds that one answer may take; the first request of all may have to wait for compilation.
+        Seconds that one answer may take.
 
     Examples
     --------

@@ -85,7 +85,7 @@ class ArmSource(ABC):
 
 
 def arm_streams(seed: SeedLike, n_arms: int) -> list[np.random.Generator]:
-    """One generator an arm: an arm's samples do not depend on how often the others are pulled."""
+    """Return one generator per arm: an arm's samples do not depend on how often the others are pulled."""
     sequence = np.random.SeedSequence(check_seed(seed))
     return [np.random.default_rng(child) for child in sequence.spawn(n_arms)]
 

@@ -68,7 +68,7 @@ def open_storage(
 
 
 class Campaign:
-    """A clustering run in a database: fed by many hands, safe from crashes. Use `create` or `open`.
+    """A clustering run in a database: shared by many workers, safe from crashes. Use `create` or `open`.
 
     An append-only log of what was asked and told is the truth. Whatever a method returned is stored. Clusters, evidence and the choice of
     arms are computed from the log when somebody asks or looks, outside of every transaction, and stored beside it, so that the time to

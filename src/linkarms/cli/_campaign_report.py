@@ -34,12 +34,12 @@ Repair = Annotated[
 
 
 def storage_argument(storage: str | None) -> dict[str, Any]:
-    """The storage as keyword, or nothing for the library's default."""
+    """Return the storage as a keyword argument, or none for the library's default."""
     return {} if storage is None else {"storage": storage}
 
 
 def opened(name: str, storage: str | None) -> Campaign:
-    """The campaign; numba and SQLAlchemy are loaded now."""
+    """Open the campaign; SQLAlchemy is loaded now."""
     from linkarms.campaign import Campaign
 
     return Campaign.open(name, **storage_argument(storage))

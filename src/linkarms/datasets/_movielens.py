@@ -56,7 +56,7 @@ class Ratings:
     Attributes
     ----------
     users : dict of int to tuple of ndarray
-        For each user one array a genre, in the order of the file. A movie of several of the genres is in several arrays; a
+        For each user one array per genre, in the order of the file. A movie of several of the genres is in several arrays; a
         user without a rating in one of the genres is left out.
     genres : tuple of str
         The genres.

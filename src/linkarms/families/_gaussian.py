@@ -161,7 +161,7 @@ class Bounded(Gaussian):
 
     @property
     def n_features(self) -> int:
-        """One number a bound."""
+        """One number per bound."""
         return int(self.low.size)
 
     def check_parameter(self, theta: Array, where: str) -> None:

@@ -56,7 +56,7 @@ class Point:
 
 
 def curve_points(rule: str, sweep: Sweep) -> list[Point]:
-    """The points of one rule, one a level.
+    """Return the points of one rule, one per level.
 
     Examples
     --------

@@ -75,7 +75,7 @@ def run_taxi(
     download : bool, default False
         Fetch files that are missing.
     store : str or Path, optional
-        A folder that keeps finished chunks of trials, so that a broken run goes on.
+        A folder that keeps finished chunks of trials, so that an interrupted run can continue.
     rules : sequence of str, or a dict name -> rule
         Any sampling rules, and ``"fixed"``; those of the figure, and EBC from uniform weights, by default.
     parameter : {"mean", "rate"}, default "mean"

@@ -27,7 +27,7 @@ __all__ = ["FIXED", "Rules", "Sweep", "run_sweep"]
 Rules = Sequence[str] | Mapping[str, str | SamplingRule]
 #: The name of the rule that takes a fixed number of samples of each arm.
 FIXED = "fixed"
-#: Trials of a chunk. Part of what a seed means: each chunk has a seed of its own, so that a broken run goes on with the next one.
+#: Trials of a chunk. Part of what a seed means: each chunk has a seed of its own, so that an interrupted run continues with the next one.
 CHUNK = 25
 
 

@@ -19,7 +19,7 @@ _MAX_NUMBERS = 30
 
 @dataclass(frozen=True)
 class PullsInfo:
-    """What `plot_pulls` draws: one bar an arm, the clusters one after the other.
+    """What `plot_pulls` draws: one bar per arm, the clusters one after the other.
 
     Attributes
     ----------

@@ -158,7 +158,7 @@ def plot_stopping_times(content: StoppingTimes, *, ax: Axes | None = None) -> Ax
 
 @dataclass(frozen=True)
 class SlopesInfo:
-    """What `plot_slopes` draws, one entry a curve: name, slope and 95% interval, the paper's slope, theory (None: none); and T*.
+    """What `plot_slopes` draws, one entry per curve: name, slope and 95% interval, the paper's slope, theory (None: none); and T*.
 
     Examples
     --------

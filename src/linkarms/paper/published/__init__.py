@@ -176,7 +176,7 @@ def _run_times() -> tuple[tuple[str, tuple[tuple[int, float], ...]], ...]:
 
 
 def run_times() -> dict[str, dict[int, float]]:
-    """Table 2: milliseconds a sample, by rule and number of arms; on the authors' machine, with their programs.
+    """Table 2: milliseconds per sample, by rule and number of arms; on the authors' machine, with their programs.
 
     Examples
     --------
