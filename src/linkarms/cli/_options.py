@@ -33,7 +33,7 @@ __all__ = [
 
 def _silence(quiet: bool) -> bool:
     if quiet:
-        os.environ["LINKARMS_QUIET"] = "1"  # nothing about compiling either; `run` puts it back
+        os.environ["LINKARMS_QUIET"] = "1"  # `run` puts it back
     return quiet
 
 

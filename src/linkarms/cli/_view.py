@@ -86,7 +86,7 @@ class Watch:
 
     def _draw(self, result: Result, last: bool) -> None:
         if self._live is None:
-            # Not before the first sample: what is said about compiling comes first.
+            # Not before the first sample: there is nothing to draw.
             self._live = Live(console=self._console, auto_refresh=False, transient=False)
             self._live.start()
         now = time.monotonic()
