@@ -8,6 +8,8 @@ import pytest
 from evidence import real_tables
 from scipy import stats
 
+import linkarms as la
+
 ROOT = Path(__file__).parent.parent
 DATA = json.loads((ROOT / "evidence" / "real_tables.json").read_text())
 
@@ -30,6 +32,20 @@ def test_a_run_again(tmp_path):
     assert real_tables.truth(name, path) == (DATA[name]["arms"], DATA[name]["labels"])
     seed = int(np.random.default_rng(1).integers(real_tables.RUNS))
     assert real_tables.run(name, path, seed)["labels"] == DATA[name]["runs"][seed]["labels"]
+
+
+@pytest.mark.parametrize("name", [n for n in real_tables.TABLES if not n.startswith("servers")])
+def test_python_gives_the_same_runs(name, tmp_path):
+    arm, value, k = real_tables.TABLES[name]
+    path = real_tables.path_of(name, tmp_path)
+    for seed in (0, 1):
+        found = la.cluster(
+            path, k, arm=arm, value=value, drop_missing=True, seed=seed, max_samples=real_tables.LIMIT
+        )
+        run = DATA[name]["runs"][seed]
+        assert (found.stopped, found.labels.tolist()) == (run["stopped"], run["labels"])
+        # a rounding error on another processor may change a choice of arm
+        assert found.samples == pytest.approx(run["samples"], rel=0.1)
 
 
 def test_the_table_of_the_docs_is_the_evidence():
