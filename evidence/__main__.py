@@ -20,6 +20,7 @@ PROOFS = (
     "supermartingales",
     "model_checks",
     "real_tables",
+    "bounded",
     "aligned_infima",
     "aligned_processes",
     "aligned_audits",

@@ -1,6 +1,7 @@
 #include "run/engine.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -145,26 +146,37 @@ Outcome run(BoundEngine& self, const std::variant<Array3, std::vector<Array2>>& 
   return self.use([&](Engine& engine) { return engine.run(trial, max_samples); });
 }
 
+/// Knots with the weights of the samples there.
+using KnotRows = std::vector<std::pair<Index, double>>;
+
 void bind_told(nb::module_& m) {
   nb::class_<Told>(m, "Told", "All that a dump holds of a run.")
       .def(
           "__init__",
           [](Told* self, std::vector<std::int64_t> counts, std::vector<std::int64_t> pending, const Array2& means,
-             std::vector<double> weights, std::vector<double> weight_sum, std::vector<Moments> moments, Index scale) {
-            new (self) Told{std::move(counts),
-                            std::move(pending),
-                            to_matrix(means),
-                            std::move(moments),
-                            std::move(weights),
-                            std::move(weight_sum),
-                            scale};
+             std::vector<double> weights, std::vector<double> weight_sum, std::vector<Moments> moments,
+             const std::vector<KnotRows>& knots, Index scale) {
+            std::vector<std::vector<Knot>> kept(knots.size());
+            for (std::size_t m = 0; m < knots.size(); ++m) {
+              for (const auto& [place, weight] : knots[m]) kept[m].push_back({place, weight});
+            }
+            new (self) Told{std::move(counts), std::move(pending), to_matrix(means),      std::move(moments),
+                            std::move(kept),   std::move(weights), std::move(weight_sum), scale};
           },
           nb::kw_only(), "counts"_a, "pending"_a, "means"_a, "weights"_a, "weight_sum"_a, "moments"_a = std::vector<Moments>(),
-          "scale"_a = 0)
+          "knots"_a = std::vector<KnotRows>(), "scale"_a = 0)
       .def_ro("counts", &Told::counts)
       .def_ro("pending", &Told::pending)
       .def_prop_ro("means", [](const Told& self) { return nb::cast(to_numpy(self.means)); })
       .def_ro("moments", &Told::moments)
+      .def_prop_ro("knots",
+                   [](const Told& self) {
+                     std::vector<KnotRows> out(self.knots.size());
+                     for (std::size_t m = 0; m < out.size(); ++m) {
+                       for (const Knot& knot : self.knots[m]) out[m].emplace_back(knot.place, knot.weight);
+                     }
+                     return out;
+                   })
       .def_ro("weights", &Told::weights)
       .def_ro("weight_sum", &Told::weight_sum)
       .def_ro("scale", &Told::scale);

@@ -126,6 +126,9 @@ void bind_model(nb::module_& m) {
   nb::class_<Arm>(m, "Arm", "The distribution of one arm's samples.")
       .def_static("coordinates", &arm_of_coordinates, "families"_a, "Return an arm of independent coordinates.")
       .def_static(
+          "bounded", [](double low, double high) { return Arm(SampleBounds{low, high}); }, "low"_a, "high"_a,
+          "Return an arm whose samples are numbers between bounds.")
+      .def_static(
           "covariance", [](const Array2& matrix) { return gaussian_arm(to_matrix(matrix)); }, "matrix"_a,
           "Return a Gaussian arm with known covariance.")
       .def_static(

@@ -85,6 +85,14 @@ void bind_scalar_formulas(nb::module_& m) {
   m.def(
       "regret", [](const NamedScalar& f, double n, double theta) { return regret(f.family, n, theta); }, "family"_a, "n"_a,
       "theta"_a);
+  m.def(
+      "bets",
+      [](double low, double high, const Array1& samples) {
+        Knots knots;
+        for (const double x : view(samples)) knots.add({low, high}, x);
+        return Mixture(Bets(Wealth({low, high}, knots.all())));
+      },
+      "low"_a, "high"_a, "samples"_a);
   nb::class_<Mixture>(m, "Mixture")
       .def(
           "__init__",

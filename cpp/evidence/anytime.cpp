@@ -20,6 +20,7 @@ std::unique_ptr<AnytimeEvidence> make_threshold_evidence(const Model& model, con
                                                          double discount) {
   switch (model.kind()) {
     case Kind::isotropic:
+      if (model.has_range()) return std::make_unique<ThresholdEvidence<ScalarThreshold>>(model, task, grid, discount);
       return std::make_unique<ThresholdEvidence<IsotropicThreshold>>(model, task, grid, discount);
     case Kind::covariance:
       return std::make_unique<ThresholdEvidence<CovarianceThreshold>>(model, task, grid, discount);
@@ -43,6 +44,7 @@ std::unique_ptr<AnytimeEvidence> make_tolerant_evidence(const Model& model, doub
                                                         double discount) {
   switch (model.kind()) {
     case Kind::isotropic:
+      if (model.has_range()) return std::make_unique<BottleneckEvidence<ScalarEvidence>>(model, grid, discount, tolerance);
       return std::make_unique<BottleneckEvidence<AveragedEvidence>>(model, grid, discount, tolerance);
     case Kind::covariance:
       return std::make_unique<BottleneckEvidence<SolvedEvidence>>(model, grid, discount, tolerance);
@@ -72,6 +74,7 @@ std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, const
   if (task.tolerance > 0.0) return make_tolerant_evidence(model, task.tolerance, grid, discount);
   switch (model.kind()) {
     case Kind::isotropic:
+      if (version >= 2 && model.has_range()) return std::make_unique<BottleneckEvidence<ScalarEvidence>>(model, grid, discount);
       if (evidence_is_aligned(model, version))
         return std::make_unique<BottleneckEvidence<AlignedEvidence>>(model, grid, discount);
       if (version >= 2) return std::make_unique<BottleneckEvidence<AveragedEvidence>>(model, grid, discount);

@@ -9,8 +9,8 @@
 namespace linkarms {
 namespace {
 
-/// Points that are kept: enough for the edges of four arms, twice.
-constexpr std::size_t most_points = 12;
+/// Points that are kept: enough for the edges of clusters of seven arms, twice.
+constexpr std::size_t most_points = 64;
 
 /// The arms of a witness in the order of its numbers; how many there are.
 [[nodiscard]] std::array<Index, 4> arms_of(const Witness& w) {
@@ -97,6 +97,7 @@ bool ScalarEvidence::is_below(const Situation& now, const Witness& w, double lev
   const Samples& samples = now.samples;
   const double below = level - sure * (1.0 + std::abs(level));
   Point* point = find_point(w);
+  if (point && point->cleared >= level && point->cleared_with == counts_of(samples, w)) return false;
   // a point that has served for a while most often needs to be moved, no more; the search beyond inflections
   // takes long
   Search search = point ? Search::convex : Search::whole;
@@ -116,7 +117,13 @@ bool ScalarEvidence::is_below(const Situation& now, const Witness& w, double lev
       continue;
     }
     if (search == Search::whole) {
-      if (!(found.value - cost < level)) return false;
+      if (!(found.value - cost < level)) {
+        if (!point) point = &new_point(w);
+        if (point->count[0] < 0) move_point(*point, found.at);
+        point->cleared = level;
+        point->cleared_with = counts_of(samples, w);
+        return false;
+      }
       solved[j] = 1;
     }
     search = Search::whole;
@@ -189,6 +196,10 @@ std::vector<SpreadBounds> ScalarEvidence::bounds(const Situation& now, double le
   return {out};
 }
 
+std::array<long long, 4> ScalarEvidence::counts_of(const Samples& samples, const Witness& w) const {
+  return {samples.count(w.u), samples.count(w.v), samples.count(w.b), samples.count(w.a)};
+}
+
 ScalarEvidence::Point* ScalarEvidence::find_point(const Witness& w) {
   const auto found = std::ranges::find(points_, w, &Point::witness);
   return found == points_.end() ? nullptr : &*found;
@@ -197,7 +208,9 @@ ScalarEvidence::Point* ScalarEvidence::find_point(const Witness& w) {
 ScalarEvidence::Point& ScalarEvidence::new_point(const Witness& w) {
   Point& point = points_[next_];
   next_ = (next_ + 1) % points_.size();
+  point = {};
   point.witness = w;
+  point.count.fill(-1);
   point.terms.resize(4 * grid_.size());
   return point;
 }

@@ -39,6 +39,8 @@ class ScalarEvidence {
     FourNumbers at{};
     std::array<long long, 4> count{};  ///< samples of each arm when its terms were computed
     std::vector<double> terms;         ///< (4, J)
+    double cleared = -inf;             ///< the evidence was at least this with `cleared_with` samples of each arm
+    std::array<long long, 4> cleared_with{};
   };
   struct Found {
     double value;  ///< without the prices
@@ -53,6 +55,7 @@ class ScalarEvidence {
   [[nodiscard]] Point* find_point(const Witness& w);
   Point& new_point(const Witness& w);
   void move_point(Point& point, const FourNumbers& at);
+  [[nodiscard]] std::array<long long, 4> counts_of(const Samples& samples, const Witness& w) const;
   void refresh_point(const Samples& samples, Point& point);
   /// The c, of those not solved, with the most evidence at the point (NaN is more than any number); and how
   /// much.

@@ -3,6 +3,14 @@
 #include <utility>
 
 namespace linkarms {
+namespace {
+
+/// What bets on a bounded arm have won.
+Wealth wealth(const Samples& samples, Index m) {
+  return {*samples.model().arm(m).range(), samples.knots()[static_cast<std::size_t>(m)].all()};
+}
+
+}  // namespace
 
 ScalarArms::ScalarArms(const Model& model, std::vector<double> grid, double discount)
     : model_(&model), grid_(std::move(grid)), discount_(discount) {
@@ -26,6 +34,13 @@ const ScalarArms::Entry& ScalarArms::entry(const Samples& samples, Index j, Inde
   const Scalar& family = model_->scalar(m);
   const double mean = samples.mean(m)[0], theta = samples.estimates()(m, 0);
   const auto n = static_cast<double>(samples.count(m));
+  if (samples.has_knots(m)) {  // bets have no c
+    const Mixture bets{Bets(wealth(samples, m))};
+    for (Index i = 0; i < static_cast<Index>(grid_.size()); ++i) {
+      at(i) = {samples.count(m), 1.0, bets.minimiser(), -bets.minimum() / discount_, bets};
+    }
+    return at(j);
+  }
   if (kind_[m] == ArmEvidence::mixture) {  // its minimiser takes a search: only for the c that is asked for
     Mixture mixture(family, n, mean, grid_[j]);
     at(j) = {samples.count(m), 1.0, mixture.minimiser(), -mixture.minimum() / discount_, mixture};
@@ -50,6 +65,7 @@ Number ScalarArms::number(const Samples& samples, Index j, Index m) {
 }
 
 double ScalarArms::evidence(const Samples& samples, Index j, Index m, double lam) {
+  if (samples.has_knots(m) && discount_ == 1.0) return wealth(samples, m).log_evidence(lam);
   if (kind_[m] == ArmEvidence::mixture && discount_ == 1.0) {
     return log_evidence(model_->scalar(m), static_cast<double>(samples.count(m)), samples.mean(m)[0], lam, grid_[j]);
   }

@@ -26,7 +26,7 @@ class ScalarArms {
   [[nodiscard]] const Entry& entry(const Samples& samples, Index j, Index m);
   /// The arm in a problem under a linear constraint; stays valid until the arm's next sample.
   [[nodiscard]] Number number(const Samples& samples, Index j, Index m);
-  /// l_m(lam) at the j-th c. Of a mixture, that takes no minimiser unless its price was discounted.
+  /// l_m(lam) at the j-th c. Of mixtures and bets, that takes no minimiser unless the price was discounted.
   [[nodiscard]] double evidence(const Samples& samples, Index j, Index m, double lam);
   /// The price of a fixed prior asks a user's functions; mixtures wait until they are read.
   void sampled(const Samples& samples, Index m);

@@ -16,9 +16,14 @@ ArmEvidence arm_evidence_kind(const Model& model, Index m) {
   return coordinates.size() == 1 && !is<UserFamily>(coordinates[0]) ? ArmEvidence::mixture : ArmEvidence::prior;
 }
 
+bool arm_bets(const Model& model, Index m, int version) {
+  return version >= 2 && model.arm(m).range().has_value();
+}
+
 bool evidence_has_scale(const Model& model, int version) {
   if (model.kind() == Kind::unknown_variance) return version >= 2;
   for (Index m = 0; m < model.n_arms(); ++m) {
+    if (arm_bets(model, m, version)) continue;
     const ArmEvidence kind = arm_evidence_kind(model, m);
     if (kind == ArmEvidence::gaussian || kind == ArmEvidence::mixture) return true;
   }
@@ -26,7 +31,7 @@ bool evidence_has_scale(const Model& model, int version) {
 }
 
 bool evidence_is_aligned(const Model& model, int version) {
-  return version >= 2 && model.kind() == Kind::isotropic && model.n_arms() <= most_proved_arms;
+  return version >= 2 && model.kind() == Kind::isotropic && !model.has_range() && model.n_arms() <= most_proved_arms;
 }
 
 ScaleTables::ScaleTables(const Model& model, std::vector<double> grid, double discount)

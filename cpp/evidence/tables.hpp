@@ -19,6 +19,8 @@ namespace linkarms {
 /// The kinds of evidence; universal inference, for arms of unknown variance, is not of the form above.
 enum class ArmEvidence { gaussian, mixture, prior, universal };
 [[nodiscard]] ArmEvidence arm_evidence_kind(const Model& model, Index m);
+/// Whether arm m bets under this version of the anytime rule (section 6.1 of math.md): one number between known bounds.
+[[nodiscard]] bool arm_bets(const Model& model, Index m, int version);
 /// Whether any arm's evidence has a c under this version of the anytime rule: elsewhere a grid of one value
 /// is enough.
 [[nodiscard]] bool evidence_has_scale(const Model& model, int version);

@@ -139,6 +139,13 @@ Arm::Arm(std::vector<Scalar> coordinates) : kind_(std::move(coordinates)) {
 
 Arm::Arm(FullCovariance covariance) : kind_(std::move(covariance)) {}
 
+Arm::Arm(const SampleBounds& range) : Arm(std::vector<Scalar>{Gaussian{0.25 * range.width() * range.width()}}) {
+  if (!(range.low < range.high) || !std::isfinite(range.width())) {
+    throw std::invalid_argument("the bounds of an arm are not finite with low < high; give such bounds");
+  }
+  range_ = range;
+}
+
 Arm::Arm(Categories categories) : kind_(categories) {
   if (categories.count < 2) {
     throw std::invalid_argument("an arm has " + std::to_string(categories.count) + " categories; give at least 2");

@@ -1,9 +1,11 @@
 // One arm in any dimension: independent coordinates, a Gaussian with a full covariance, or categories.
 #pragma once
 
+#include <optional>
 #include <variant>
 #include <vector>
 
+#include "family/knots.hpp"
 #include "family/scalar.hpp"
 #include "math/matrix.hpp"
 
@@ -30,6 +32,9 @@ class Arm {
   explicit Arm(std::vector<Scalar> coordinates);
   explicit Arm(FullCovariance covariance);
   explicit Arm(Categories categories);
+  /// One number between bounds: to psi a Gaussian of the largest variance that the bounds allow; the evidence may bet.
+  /// Throws std::invalid_argument unless the bounds are finite and low < high.
+  explicit Arm(const SampleBounds& range);
 
   /// Number of entries of a parameter, d.
   [[nodiscard]] Index dimension() const;
@@ -39,6 +44,8 @@ class Arm {
   /// The families of independent coordinates; only where has_coordinates().
   [[nodiscard]] const std::vector<Scalar>& coordinates() const { return std::get<Coordinates>(kind_); }
   [[nodiscard]] const FullCovariance& covariance() const { return std::get<FullCovariance>(kind_); }
+  /// The bounds of its samples, where they are one number with known bounds.
+  [[nodiscard]] const std::optional<SampleBounds>& range() const { return range_; }
   /// Whether all coordinates are Gaussian with one variance; that variance is `variance(theta)`.
   [[nodiscard]] bool is_isotropic() const { return isotropic_; }
 
@@ -64,6 +71,7 @@ class Arm {
   using Coordinates = std::vector<Scalar>;
   std::variant<Coordinates, FullCovariance, Categories> kind_;
   bool isotropic_ = false;
+  std::optional<SampleBounds> range_;
 };
 
 /// A Gaussian arm with this covariance: independent coordinates where it is a multiple of the identity.

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <stdexcept>
+#include <utility>
 #include <variant>
 
+#include "family/bets.hpp"
 #include "family/count_mixture.hpp"
 #include "family/gamma_mixture.hpp"
 #include "family/scalar.hpp"
@@ -22,6 +24,8 @@ class Mixture {
   /// Throws std::invalid_argument for a Gaussian and for a user's own family.
   Mixture(const Scalar& family, double n, double mean, double c)
       : kind_(std::visit(Make{n, mean, c}, family)), minimum_(log_evidence(minimiser())) {}
+  /// Bets on bounded samples.
+  explicit Mixture(Bets bets) : kind_(std::move(bets)), minimum_(log_evidence(minimiser())) {}
 
   /// Where l is smallest, and its value there.
   [[nodiscard]] double minimiser() const {
@@ -53,7 +57,7 @@ class Mixture {
   }
 
  private:
-  using Kind = std::variant<RateMixture, MeanMixture, CountMixture<Bernoulli>, CountMixture<Poisson>>;
+  using Kind = std::variant<RateMixture, MeanMixture, CountMixture<Bernoulli>, CountMixture<Poisson>, Bets>;
 
   struct Make {
     double n, mean, c;

@@ -27,7 +27,8 @@ Model::Model(std::vector<Arm> arms, Index n_features, Variances variances)
       n_features_(n_features),
       variances_(variances),
       kind_(kind_of(arms_, n_features, variances)),
-      has_user_family_(std::ranges::any_of(arms_, is_users)) {
+      has_user_family_(std::ranges::any_of(arms_, is_users)),
+      has_range_(std::ranges::any_of(arms_, [](const Arm& arm) { return arm.range().has_value(); })) {
   if (arms_.empty()) throw std::invalid_argument("there are no arms; give at least one");
   for (std::size_t m = 0; m < arms_.size(); ++m) {
     if (arms_[m].dimension() != n_features) {

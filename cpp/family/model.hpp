@@ -41,6 +41,8 @@ class Model {
   [[nodiscard]] const Scalar& scalar(Index m) const { return arm(m).coordinates().front(); }
   /// Number of free parameters of an arm: d, or d - 1 for probabilities that add up to one.
   [[nodiscard]] Index chart_dimension() const;
+  /// Whether any arm has samples between known bounds.
+  [[nodiscard]] bool has_range() const { return has_range_; }
   /// Whether any arm is of a user's own family.
   [[nodiscard]] bool has_user_family() const { return has_user_family_; }
 
@@ -49,7 +51,7 @@ class Model {
   Index n_features_;
   Variances variances_;
   Kind kind_;
-  bool has_user_family_ = false;
+  bool has_user_family_ = false, has_range_ = false;
 };
 
 }  // namespace linkarms

@@ -33,7 +33,7 @@ double degrees_of(Index d, Index count) {
 
 }  // namespace
 
-Samples::Samples(const Model& model, Matrix box)
+Samples::Samples(const Model& model, Matrix box, bool knots)
     : model_(&model),
       box_(std::move(box)),
       counts_(static_cast<std::size_t>(model.n_arms())),
@@ -45,6 +45,7 @@ Samples::Samples(const Model& model, Matrix box)
   if (box_.rows() != model.n_features() || box_.cols() != 2) {
     throw std::invalid_argument("the box has another shape than (n_features, 2); give low and high for each feature");
   }
+  if (knots && model.has_range()) knots_.resize(counts_.size());
   if (model.variances() != Variances::known) {
     Moments none;
     none.mean.assign(static_cast<std::size_t>(model.n_features()), 0.0);
@@ -60,6 +61,7 @@ void Samples::add(Index m, View statistic) {
   const MutView mean = scratch_.row(0), theta = scratch_.row(1);
   for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = means_.row(m)[i] + (statistic[i] - means_.row(m)[i]) / n;
   model_->arm(m).estimate(mean, box_, theta);
+  if (has_knots(m)) knots_[at].add(*model_->arm(m).range(), statistic[0]);
   if (!moments_.empty()) {
     add_scatter(m, statistic);
     predict(m, statistic);
@@ -72,7 +74,7 @@ void Samples::add(Index m, View statistic) {
   precision_[at] = find_precision(m);
 }
 
-void Samples::set(std::vector<Index> counts, Matrix means, std::vector<Moments> moments) {
+void Samples::set(std::vector<Index> counts, Matrix means, std::vector<Moments> moments, std::vector<std::vector<Knot>> knots) {
   const auto n_arms = static_cast<std::size_t>(this->n_arms());
   if (counts.size() != n_arms || means.rows() != means_.rows() || means.cols() != means_.cols() ||
       moments.size() != moments_.size()) {
@@ -83,14 +85,23 @@ void Samples::set(std::vector<Index> counts, Matrix means, std::vector<Moments> 
       throw std::invalid_argument("the moments of an arm have another length than the model's; they are damaged");
     }
   }
-  Samples next(*model_, box_);
+  if (knots.size() != knots_.size()) {
+    throw std::invalid_argument("the samples of bounded arms are missing, or told where none are kept; the dump is damaged");
+  }
+  Samples next(*model_, box_, !knots_.empty());
   next.counts_ = std::move(counts);
   next.means_ = std::move(means);
   next.moments_ = std::move(moments);
   for (Index m = 0; m < next.n_arms(); ++m) {
+    const auto at = static_cast<std::size_t>(m);
+    const bool bets = next.has_knots(m) && next.count(m) > 0;
+    if (!bets && !knots.empty() && !knots[at].empty()) {
+      throw std::invalid_argument("there are knots of an arm without bounded samples; the dump is damaged");
+    }
     if (next.count(m) == 0) continue;
     model_->arm(m).estimate(next.mean(m), box_, next.estimates_.row(m));
-    next.precision_[static_cast<std::size_t>(m)] = next.find_precision(m);
+    if (bets) next.knots_[at].set(std::move(knots[at]), *model_->arm(m).range(), next.count(m), next.mean(m)[0]);
+    next.precision_[at] = next.find_precision(m);
     next.total_ += next.count(m);
     --next.without_;
   }

@@ -25,13 +25,14 @@ struct Moments {
 /// Invariant: estimates are those of counts and means, clipped to the box, for every arm with a sample.
 class Samples {
  public:
-  /// `box` has d rows of low and high, infinite where estimates are not clipped.
-  Samples(const Model& model, Matrix box);
+  /// `box` has d rows of low and high, infinite where estimates are not clipped. `knots`: keep the samples of arms with
+  /// known bounds, for bets.
+  Samples(const Model& model, Matrix box, bool knots = false);
 
   /// Take in the sufficient statistic of one sample of arm m.
   void add(Index m, View statistic);
   /// Set everything told so far, from a dump; estimates follow.
-  void set(std::vector<Index> counts, Matrix means, std::vector<Moments> moments);
+  void set(std::vector<Index> counts, Matrix means, std::vector<Moments> moments, std::vector<std::vector<Knot>> knots = {});
 
   [[nodiscard]] const Model& model() const { return *model_; }
   [[nodiscard]] Index n_arms() const { return model_->n_arms(); }
@@ -43,6 +44,9 @@ class Samples {
   [[nodiscard]] const Matrix& means() const { return means_; }
   [[nodiscard]] const Matrix& estimates() const { return estimates_; }
   [[nodiscard]] const Moments& moments(Index m) const { return moments_[static_cast<std::size_t>(m)]; }
+  /// Whether the samples of arm m are kept for bets, and the samples of all arms (of none where they are not).
+  [[nodiscard]] bool has_knots(Index m) const { return !knots_.empty() && model_->arm(m).range().has_value(); }
+  [[nodiscard]] const std::vector<Knots>& knots() const { return knots_; }
   /// One over arm m's variance as far as its samples tell (of several, their mean), for choosing arms only; 1
   /// where it is known or shared.
   [[nodiscard]] double precision(Index m) const { return precision_[static_cast<std::size_t>(m)]; }
@@ -63,6 +67,7 @@ class Samples {
   Matrix means_, estimates_;
   Matrix scratch_;                ///< the mean and the estimate that a sample is about to give
   std::vector<Moments> moments_;  ///< empty where variances are known
+  std::vector<Knots> knots_;      ///< empty where there are no bets
   std::vector<double> precision_;
   long long total_ = 0;
   Index without_;  ///< arms without a sample

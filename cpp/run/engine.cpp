@@ -24,10 +24,16 @@ namespace {
   return task;
 }
 
+/// Whether bounded arms bet (section 6.1 of math.md): under version 2 of the anytime rule.
+[[nodiscard]] bool has_bets(const StoppingRule& stopping) {
+  const auto* rule = std::get_if<AnytimeStop>(&stopping);
+  return rule && rule->version >= 2;
+}
+
 }  // namespace
 
 RunState::RunState(const Model& model, const Task& task, const SamplingRule& sampling, const StoppingRule& stopping, Matrix box)
-    : samples(model, std::move(box)),
+    : samples(model, std::move(box), has_bets(stopping)),
       pending(count_of(model)),
       labels(count_of(model), -1),
       dist(model.n_arms()),
@@ -216,11 +222,12 @@ void Engine::refresh() {
 
 Told Engine::told() const {
   const auto counts = s_.samples.counts();
-  Told out{{counts.begin(), counts.end()},      s_.pending, s_.samples.means(), {}, s_.w, s_.w_sum,
+  Told out{{counts.begin(), counts.end()},      s_.pending, s_.samples.means(), {}, {}, s_.w, s_.w_sum,
            s_.anytime ? s_.anytime->scale() : 0};
   if (model_->variances() != Variances::known) {
     for (Index m = 0; m < n_arms(); ++m) out.moments.push_back(s_.samples.moments(m));
   }
+  for (const Knots& own : s_.samples.knots()) out.knots.emplace_back(own.all().begin(), own.all().end());
   return out;
 }
 
@@ -245,7 +252,7 @@ void Engine::set_told(const Told& told) {
   const auto before = save();
   try {
     Samples next(s_.samples);
-    next.set({told.counts.begin(), told.counts.end()}, told.means, told.moments);
+    next.set({told.counts.begin(), told.counts.end()}, told.means, told.moments, told.knots);
     s_.samples = std::as_const(next);  // copied, not moved: views of the arrays stay valid
     std::ranges::copy(told.pending, s_.pending.begin());
     std::ranges::copy(told.weights, s_.w.begin());

@@ -20,6 +20,7 @@ struct Told {
   std::vector<std::int64_t> counts, pending;
   Matrix means;                             ///< of the sufficient statistics (M, d)
   std::vector<Moments> moments;             ///< of arms of unknown variance; empty for others
+  std::vector<std::vector<Knot>> knots;     ///< of the samples of bounded arms that bet; empty for others
   std::vector<double> weights, weight_sum;  ///< EBC's w(t), and the sum of all w(s)
   Index scale = 0;                          ///< the anytime rule's: see AnytimeEvidence::scale
 };

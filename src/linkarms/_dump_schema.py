@@ -19,6 +19,8 @@ __all__ = ["check_dump", "check_state"]
 
 #: The largest number of features.
 _FEATURES = 100_000
+#: The last knot of the grid of bounded samples; see cpp/family/knots.hpp.
+_KNOTS = 360
 #: Means of sufficient statistics, and sums of squares of samples of unknown variance, are below these.
 _MEAN, _SQUARES = LARGEST**2, 1e80
 _WORDS = text(10_000)
@@ -41,6 +43,12 @@ def _name(value: Any, where: str) -> None:
         numbers(low=-1e300, high=1e300)(value, where)
 
 
+def _knot(value: Any, where: str) -> None:
+    """A place of the grid on which the samples of a bounded arm lie, and how many there are."""
+    numbers(2, low=0.0, high=COUNT)(value, where)
+    whole(0, _KNOTS)(value[0], f"{where}[0]")
+
+
 def _snapshot(n_arms: int, n_features: int) -> dict[str, Check]:
     """The part of a dump that changes while the run goes on."""
     counts = numbers(n_arms, low=0, high=COUNT, integers=True)
@@ -55,6 +63,7 @@ def _snapshot(n_arms: int, n_features: int) -> dict[str, Check]:
         {
             "scale": whole(0, 10_000),
             "moments": numbers(n_arms, -1, low=-_SQUARES, high=_SQUARES),
+            "knots": many(many(_knot), n_arms),
         },
     )
     return {"stopped": flag, "closed": maybe(_WORDS), "state": state}

@@ -199,8 +199,10 @@ class Engine:
         moments = (
             {"moments": moments_to_rows(told.moments).tolist()} if self.families.unknown_variance else {}
         )
+        knots = {"knots": [[list(knot) for knot in own] for own in told.knots]} if told.knots else {}
         return {
             **moments,
+            **knots,
             "counts": told.counts,
             "pending": told.pending,
             "means": told.means.tolist(),
@@ -220,6 +222,7 @@ class Engine:
             moments=moments_from_rows(np.array(data["moments"], dtype=np.float64), shape[1])
             if "moments" in data
             else [],
+            knots=data.get("knots", []),
             weights=weights,
             weight_sum=weight_sum,
             scale=int(data.get("scale", 0)),

@@ -164,6 +164,12 @@ class Bounded(Gaussian):
         """One number per bound."""
         return int(self.low.size)
 
+    def native(self, n_features: int) -> _core.Arm:
+        """Return an arm that may bet; of several numbers, the Gaussian with the variance proxy."""
+        if n_features == 1:
+            return _core.Arm.bounded(float(self.low.ravel()[0]), float(self.high.ravel()[0]))
+        return super().native(n_features)
+
     def check_parameter(self, theta: Array, where: str) -> None:
         """The mean lies between the bounds."""
         if np.any((theta < self.low) | (theta > self.high)):
@@ -198,7 +204,8 @@ class Bounded(Gaussian):
 def bounded(low: ArrayLike, high: ArrayLike, independent: bool = False) -> Bounded:
     """Arms whose samples lie between ``low`` and ``high``: clusters of their means, with no model of the samples.
 
-    A bounded sample is sub-Gaussian, so the Gaussian formulas hold with a variance proxy (Hoeffding): for one coordinate
+    One number per sample bets on the means under version 2 of the anytime rule; see docs/anytime.md. Elsewhere the Gaussian formulas hold
+    with a variance proxy, since a bounded sample is sub-Gaussian (Hoeffding): for one coordinate
     ``((high - low) / 2)^2``; for several that may depend on each other, the sum of these in every direction; for several
     independent ones, their diagonal.
 
