@@ -156,7 +156,7 @@ def test_a_campaign_that_is_not_sound(shell):
             "--arms 'a,,b'",
         ),
         ([*CREATE, "--lease", "soon"], "--lease soon"),
-        ([*CREATE, "--family", "evil"], "family='evil' is unknown"),
+        ([*CREATE, "--family", "evil"], "--family 'evil' is unknown"),
         ([*CREATE, "--storage", "postgresql://me:secret@host/db"], "holds a password"),
         (["tell", "lab", "1"], "there is no value for '1'"),
         (["tell", "lab", "1", "--worth", "3"], "is not a number"),

@@ -108,7 +108,7 @@ def test_a_budget_that_runs_out_is_exit_1(samples, capsys):
     out = json.loads(capsys.readouterr().out)
     assert (out["stopped"], out["samples"]) == (False, 6)
     assert run(cluster(samples, *PAPER, "--max-samples", "6", "-q")) == 1
-    assert "no promise: max_samples=6 is used up" in capsys.readouterr().out
+    assert "no promise: --max-samples 6 is used up" in capsys.readouterr().out
 
 
 def test_without_replacement_an_exhausted_arm_is_exit_1(tmp_path, capsys):

@@ -62,7 +62,7 @@ def test_a_real_process(few_samples, tmp_path):
     assert json.loads(ran.stdout)["stopped"] is True
     ran = command(*cluster(few_samples, *PAPER, "--delta", "7"), cwd=tmp_path)
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert ran.stderr.splitlines()[-1].startswith("linkarms: delta=7 is out of range")
+    assert ran.stderr.splitlines()[-1].startswith("linkarms: --delta 7 is out of range")
     assert "Traceback" not in ran.stderr
 
 

@@ -19,6 +19,7 @@ from linkarms.cli._plan import plan
 from linkarms.cli._reproduce import reproduce
 from linkarms.cli._serve import serve
 from linkarms.cli._simulate import simulate
+from linkarms.cli._wording import in_options, speaking_of
 from linkarms.errors import LinkarmsError
 
 __all__ = ["app", "run"]
@@ -67,12 +68,18 @@ def run(arguments: list[str]) -> int:
     int
         0, 1 (it ran and the answer is no), or 2 (bad input; one line is on stderr).
     """
+    command = typer.main.get_command(app)
+    with speaking_of(command, arguments):
+        return _run(command, arguments)
+
+
+def _run(command: Any, arguments: list[str]) -> int:
     hushed = os.environ.get("LINKARMS_QUIET")
     try:
-        code = typer.main.get_command(app).main(arguments, prog_name="linkarms", standalone_mode=False)
+        code = command.main(arguments, prog_name="linkarms", standalone_mode=False)
         sys.stdout.flush()
     except LinkarmsError as error:
-        return _fail(str(error))
+        return _fail(in_options(str(error)))
     except _UsageError as error:
         return _fail(error.format_message())
     except (KeyboardInterrupt, typer.Abort):

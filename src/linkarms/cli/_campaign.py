@@ -37,6 +37,7 @@ from linkarms.cli._parse import (
     parse_n_clusters,
     parse_stopping,
 )
+from linkarms.cli._wording import in_options
 from linkarms.errors import InvalidInput, InvalidSample
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def ask(
         else:
             print("".join(f"{ticket.id}\t{ticket.arm}\n" for ticket in tickets), end="")
         if not tickets and not quiet:
-            print(f"linkarms: nothing to measure: {run.status().promise}", file=sys.stderr)
+            print(f"linkarms: nothing to measure: {in_options(run.status().promise)}", file=sys.stderr)
     raise typer.Exit(0 if tickets else 1)
 
 

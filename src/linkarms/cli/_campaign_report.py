@@ -12,6 +12,7 @@ from linkarms._progress import Progress
 from linkarms.cli._campaign_options import Name, StorageUrl
 from linkarms.cli._options import Json, Quiet, goal_words
 from linkarms.cli._output import print_json
+from linkarms.cli._wording import in_options
 from linkarms.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -93,9 +94,9 @@ def status(
         print(would_stop_at(found.error_bound))
     for label, arms in enumerate(found.clusters):
         print(f"  {label}: {', '.join(arms)}")
-    print(found.promise)
+    print(in_options(found.promise))
     for text in warnings:
-        print(f"warning: {text}")
+        print(f"warning: {in_options(text)}")
 
 
 def export(

@@ -34,6 +34,7 @@ from linkarms.cli._parse import (
     parse_stopping,
 )
 from linkarms.cli._view import Watch
+from linkarms.cli._wording import in_options
 from linkarms.errors import InvalidInput, ManyArms
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def cluster(
             seed=seed,
         )
     for remark in () if quiet else remarks:
-        print(f"linkarms: {remark.message}", file=sys.stderr)
+        print(f"linkarms: {in_options(str(remark.message))}", file=sys.stderr)
     model: Any = None
     if family is not None or limits is None:
         model = families.parse(DEFAULT if family is None else family, source.n_features)
@@ -195,4 +196,4 @@ def _remark_on_family(family: str | None, source: ArmSource) -> None:
     if family is None and isinstance(source, RecordedArms):
         text = families.suggestion(np.concatenate(source.records))
         if text is not None:
-            print(f"linkarms: {text}", file=sys.stderr)
+            print(f"linkarms: {in_options(text)}", file=sys.stderr)

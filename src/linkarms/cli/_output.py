@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from linkarms.cli._colors import terminal_color
+from linkarms.cli._wording import in_options
 from linkarms.errors import InvalidInput, require
 
 if TYPE_CHECKING:
@@ -50,14 +51,14 @@ def print_result(result: Result) -> None:
         line.append(f"● {label}", style=terminal_color(label, console))
         line.append(": " + ", ".join(map(str, arms)))
         console.print(line)
-    console.print(Text(result.reason))
+    console.print(Text(in_options(result.reason)))
     if result.has_cuts and result.cuts:
         counts = ", ".join(str(cut.n_clusters) for cut in result.cuts)
         console.print(
             Text(f"certain at delta={result.delta:g}, all together: the cuts into {counts} clusters")
         )
     for warning in result.warnings:
-        console.print(Text("warning: ", style="bold").append(Text(warning, style="not bold")))
+        console.print(Text("warning: ", style="bold").append(Text(in_options(warning), style="not bold")))
 
 
 def answer(result: Result) -> dict[str, Any]:

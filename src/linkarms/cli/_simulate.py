@@ -25,6 +25,7 @@ from linkarms.cli._options import (
 )
 from linkarms.cli._output import plain_table, print_json
 from linkarms.cli._parse import parse_list, parse_numbers, parse_problem, parse_stopping
+from linkarms.cli._wording import in_options
 
 __all__ = ["simulate"]
 
@@ -81,7 +82,7 @@ def simulate(
         if error.simulation is None or not error.simulation.completed:
             raise
         simulation = error.simulation  # hours of work, perhaps
-        print(f"linkarms: {error}", file=sys.stderr)
+        print(f"linkarms: {in_options(str(error))}", file=sys.stderr)
     rows = simulation.summary()
     if as_json:
         print_json({"problem": problem, "trials": simulation.completed, "seed": seed, "summary": list(rows)})
