@@ -1,10 +1,13 @@
-"""What a dump holds of a run besides its state: how the run was made."""
+"""What a dump holds of a run: how it was made, and the state that is set again."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from linkarms._dump import dumped_families, dumped_rule
+from linkarms._dump import damage_named, dumped_families, dumped_rule
+from linkarms._dump_schema import check_state
+from linkarms._schema import Damage
+from linkarms.engine import Engine
 from linkarms.errors import InvalidInput
 from linkarms.families import FamilyLike
 from linkarms.sampling import SamplingRule, sampling_from_dict
@@ -13,7 +16,7 @@ from linkarms.stopping import StoppingRule, stopping_from_dict
 if TYPE_CHECKING:
     from linkarms.clusterer import BanditClusterer
 
-__all__ = ["arguments_of", "settings_of"]
+__all__ = ["arguments_of", "restore_engine", "settings_of"]
 
 
 def settings_of(run: BanditClusterer, sampling: SamplingRule, stopping: StoppingRule) -> dict[str, Any]:
@@ -57,3 +60,15 @@ def arguments_of(
         "tolerance": data.get("tolerance", 0.0),
         "costs": data.get("costs"),
     }
+
+
+def restore_engine(engine: Engine, snapshot: dict[str, Any]) -> None:
+    """Set the state of a run from its snapshot; damage is named."""
+    with damage_named():
+        check_state(snapshot, engine.families.families, engine.families.n_features)
+        engine.restore(snapshot["state"])
+        if snapshot["stopped"] and not (engine.ready or engine.trivial):
+            raise Damage("run.stopped is true, and some arm has no sample")
+        memory = snapshot.get("memory")
+        if memory is not None:
+            engine.sampling.remember(memory)

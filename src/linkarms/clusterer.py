@@ -11,12 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkarms._answer import make_result
 from linkarms._dump import damage_named, read_dump, write_dump
-from linkarms._dump_schema import check_state
-from linkarms._dumped_run import arguments_of, settings_of
+from linkarms._dumped_run import arguments_of, restore_engine, settings_of
 from linkarms._goal import check_goal
 from linkarms._recorded_loop import Recorded, Source, check_records, looks_of, pull_until_done, run_recorded
 from linkarms._samples import check_samples, sufficient_statistics
-from linkarms._schema import Damage
 from linkarms._validate import CostsLike, check_costs, check_delta, check_integer, check_seed
 from linkarms.checks import SampleLog, Told
 from linkarms.engine import Engine
@@ -24,7 +22,7 @@ from linkarms.errors import FamilySuggestion, InvalidInput, UnknownArm
 from linkarms.families import DEFAULT, ArmFamilies, FamilyLike, resolve
 from linkarms.families._suggest import FamilyHint
 from linkarms.families._unknown import moments_to_rows
-from linkarms.problem import arm_names, check_size
+from linkarms.problem import arm_names, check_size, find_arm
 from linkarms.result import Result
 from linkarms.sampling import SamplingRule, resolve_sampling
 from linkarms.stopping import StoppingRule, resolve_stopping
@@ -255,7 +253,7 @@ class BanditClusterer:
             raise InvalidInput(
                 f"there are {len(names)} arms and {len(raw)} values; give one value for each arm"
             )
-        indices = [self._find(name) for name in names]
+        indices = [find_arm(self._index, name) for name in names]
         return indices, check_samples(self.families, indices, names, raw)
 
     def _take_in(
@@ -284,7 +282,7 @@ class BanditClusterer:
 
     def release(self, arm: Hashable) -> None:
         """Give a pending pull back: it will not be told."""
-        m = self._find(arm)
+        m = find_arm(self._index, arm)
         if self._engine.core.pending[m] == 0:
             raise UnknownArm(
                 f"arm {arm!r} has no pending pull to release; pending are {self.pending or 'none'}"
@@ -295,13 +293,6 @@ class BanditClusterer:
         """End the run without a promise, for a reason that the result will name (an arm that is out of samples, say)."""
         if not self.done:
             self._closed = str(reason)
-
-    def _find(self, arm: Hashable) -> int:
-        try:
-            return self._index[arm]
-        except (KeyError, TypeError):
-            shown = ", ".join(repr(a) for a in self.arms[:8]) + (", ..." if len(self.arms) > 8 else "")
-            raise UnknownArm(f"there is no arm {arm!r}; the arms are {shown}") from None
 
     def fit(
         self, source: Source, callback: Callable[[BanditClusterer], None] | None = None
@@ -339,14 +330,9 @@ class BanditClusterer:
     def result(self) -> Result:
         """The clusters as they are known now; `Result.stopped` and `Result.reason` say whether the promise holds."""
         told = self._log.told() if self._records is None else self._records
+        ending = self._ending()
         return make_result(
-            self._engine,
-            self.arms,
-            self.delta,
-            self._stopped,
-            self._ending(),
-            told=told,
-            features=self.features,
+            self._engine, self.arms, self.delta, self._stopped, ending, told=told, features=self.features
         )
 
     def _ending(self) -> str | None:
@@ -367,15 +353,8 @@ class BanditClusterer:
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from a `snapshot` of the same run."""
-        with damage_named():
-            check_state(snapshot, self.families.families, self.n_features)
-            self._engine.restore(snapshot["state"])
-            if snapshot["stopped"] and not (self._engine.ready or self._engine.trivial):
-                raise Damage("run.stopped is true, and some arm has no sample")
-            memory = snapshot.get("memory")
-            if memory is not None:
-                self._engine.sampling.remember(memory)
-            self._stopped, self._closed = snapshot["stopped"], snapshot["closed"]
+        restore_engine(self._engine, snapshot)
+        self._stopped, self._closed = snapshot["stopped"], snapshot["closed"]
 
     def set_pending(self, pulls: Sequence[int]) -> None:
         """Set how many pulls of each arm are under way, for callers that track them themselves."""

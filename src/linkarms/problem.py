@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence, Sized
+from collections.abc import Hashable, Mapping, Sequence, Sized
 from typing import Any, Literal
 
 import numpy as np
@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkarms._goal import Goal, check_goal, require_goal
 from linkarms._validate import CostsLike, check_costs, check_integer, check_parameters
-from linkarms.errors import InvalidInput, TooLarge
+from linkarms.errors import InvalidInput, TooLarge, UnknownArm
 from linkarms.families import Exponential, FamilyLike, resolve
 
-__all__ = ["MAX_ARMS", "Problem", "arm_names", "check_size", "problem_parts", "problems"]
+__all__ = ["MAX_ARMS", "Problem", "arm_names", "check_size", "find_arm", "problem_parts", "problems"]
 
 #: Arms that a run takes: so many need about 2 GB.
 MAX_ARMS = 10_000
@@ -34,6 +34,15 @@ def arm_names(arms: int | Sequence[Hashable]) -> tuple[Hashable, ...]:
         twice = next(n for n in names if names.count(n) > 1)
         raise InvalidInput(f"the name {twice!r} is given to several arms; give each a name of its own")
     return names
+
+
+def find_arm(index: Mapping[Hashable, int], arm: Hashable) -> int:
+    """Return the number of an arm, by the numbers of all names."""
+    try:
+        return index[arm]
+    except (KeyError, TypeError):
+        shown = ", ".join(repr(a) for a in list(index)[:8]) + (", ..." if len(index) > 8 else "")
+        raise UnknownArm(f"there is no arm {arm!r}; the arms are {shown}") from None
 
 
 def check_size(arms: Any) -> None:
