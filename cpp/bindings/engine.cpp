@@ -203,8 +203,11 @@ void bind_run(nb::module_& m) {
           "check", [](BoundEngine& self, double level) { return self.use([=](Engine& engine) { return engine.check(level); }); },
           "level"_a, "Return whether the rule stops at this level.")
       .def(
-          "evidence", [](BoundEngine& self) { return self.use([](Engine& engine) { return engine.evidence(); }); },
-          "Return the rule's statistic.")
+          "evidence",
+          [](BoundEngine& self, std::optional<double> level) {
+            return self.use([=](Engine& engine) { return level ? engine.evidence(*level) : engine.evidence(); });
+          },
+          "level"_a = nb::none(), "Return the rule's statistic.")
       .def(
           "witness", [](BoundEngine& self) { return four(self.use([](Engine& engine) { return engine.witness(); })); },
           "Return the least certain pair of pairs, or None.")

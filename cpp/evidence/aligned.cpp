@@ -102,7 +102,9 @@ void AlignedEvidence::keep(const Samples& samples, const AlignedPiece& piece, co
 }
 
 double AlignedEvidence::against(const Situation& now, const Witness& w, double level, Index) {
-  return bracket_infimum(piece(now.samples, w), {.enough = level}).lower;
+  const Bracket found = bracket_infimum(piece(now.samples, w), {.enough = level});
+  work_ += 1 + found.boxes;
+  return found.lower;
 }
 
 bool AlignedEvidence::is_below(const Situation& now, const Witness& w, double level, Index) {

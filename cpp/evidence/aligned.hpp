@@ -21,6 +21,8 @@ class AlignedEvidence {
  public:
   static constexpr EvidenceUnit unit = EvidenceUnit::piece;
   static constexpr bool averages_grid = true;
+  /// Boxes of the search for one statistic, about 3 us each.
+  static constexpr long long most_work = 60000;
 
   AlignedEvidence(const Model& model, std::vector<double> grid, double discount);
 
@@ -33,6 +35,8 @@ class AlignedEvidence {
 
   void sampled(const Situation&, Index) {}
   void forget();
+  /// Boxes that `against` has looked at so far.
+  [[nodiscard]] long long work() const { return work_; }
 
  private:
   /// An arm's coefficients in both of its places, after `count` samples.
@@ -68,6 +72,7 @@ class AlignedEvidence {
   std::vector<Point> points_;
   std::size_t next_ = 0;                          ///< the point that is replaced next
   std::map<std::array<Index, 4>, Proof> proofs_;  ///< by u, v, b, a
+  long long work_ = 0;
 };
 
 }  // namespace linkarms

@@ -41,7 +41,8 @@ class AnytimeEvidence {
 
   /// Whether some candidate is below `level`, and so forbids a stop; the first that does becomes the blocker.
   [[nodiscard]] virtual bool is_blocked(const Situation& now, double level) = 0;
-  /// The statistic itself; the blocker becomes the pair of pairs where it was found.
+  /// The statistic for reports, at most that which decides (see evidence/bottleneck.hpp): it may be below a level at which
+  /// nothing is blocked. The blocker becomes the pair of pairs where it was found.
   [[nodiscard]] virtual double statistic(const Situation& now) = 0;
   /// The evidence against one pair of pairs, or any value of at least `level` that it is sure to reach; and
   /// whether it is below `level`.

@@ -1,10 +1,17 @@
 // The anytime rule's statistic and the candidate that forbids a stop, whatever the kind of evidence.
+//
+// A stop is decided by `is_blocked`: every piece is proved to reach the level, or one candidate forbids it. The statistic
+// is for reports. Where each piece takes long to prove there may be millions of them, so a kind of evidence that counts its
+// work has `most_work` for one statistic. When that is used up, pieces that are left count with the bound that their
+// lengths give (`SpreadBounds`). So the statistic is never above the bottleneck of the proved values, is equal to it
+// where the work is enough, and is a function of the situation alone.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "evidence/parts.hpp"
@@ -70,6 +77,17 @@ class BottleneckEvidence final : public AnytimeEvidence {
   void remember(const Situation& now, const Candidate& c, const Witness& w, double level);
   /// The smallest edge of a maximum spanning tree if it is below `level`, else infinite.
   [[nodiscard]] Bridge bottleneck(const Situation& now, const Candidate& c, double level, bool any);
+  /// Where the bottleneck of psi's witness is; nothing if there is no such candidate.
+  [[nodiscard]] Bridge begin(const Situation& now);
+  /// Evidence against an edge for the statistic.
+  [[nodiscard]] double edge_value(const Situation& now, const Witness& w, double level) {
+    return is_spent() ? survey_.lower(now, w, level) : pairs_.against(now, w.oriented(), level, scale_);
+  }
+  /// Whether this statistic has done the work that it may do.
+  [[nodiscard]] bool is_spent() const {
+    if constexpr (requires { pairs_.work(); }) return surveyed_ && pairs_.work() >= limit_;
+    return false;
+  }
   /// Parts of the cluster: by the survey where it was made for such a level, else every arm for itself.
   Index find_parts(const Situation& now, const Candidate& c, double level, bool surveyed);
 
@@ -78,6 +96,7 @@ class BottleneckEvidence final : public AnytimeEvidence {
   Witness blocker_;
   Verdict verdict_;
   Survey survey_;
+  long long limit_ = 0;    ///< of the work of `pairs_`
   bool surveyed_ = false;  ///< the survey belongs to this question
   PartJoiner joiner_;
   std::vector<Index> part_;
@@ -118,9 +137,8 @@ Index BottleneckEvidence<Pairs>::find_parts(const Situation& now, const Candidat
 template <class Pairs>
 Bridge BottleneckEvidence<Pairs>::bottleneck(const Situation& now, const Candidate& c, double level, bool any) {
   if (find_parts(now, c, level, surveyed_) == 1) return {};
-  return joiner_.join(now.partition.clusters().members(c.k), part_, level, any, [&](Index u, Index v) {
-    return pairs_.against(now, Witness{std::min(u, v), std::max(u, v), c.a, c.b}.oriented(), level, scale_);
-  });
+  return joiner_.join(now.partition.clusters().members(c.k), part_, level, any,
+                      [&](Index u, Index v) { return edge_value(now, {std::min(u, v), std::max(u, v), c.a, c.b}, level); });
 }
 
 template <class Pairs>
@@ -154,36 +172,52 @@ bool BottleneckEvidence<Pairs>::is_blocked(const Situation& now, double level) {
 }
 
 template <class Pairs>
-double BottleneckEvidence<Pairs>::statistic(const Situation& now) {
+Bridge BottleneckEvidence<Pairs>::begin(const Situation& now) {
   const Clusters& clusters = now.partition.clusters();
+  Bridge found;
+  if (!is_candidate(clusters, now.witness)) return found;
+  // its own evidence is near the bottleneck; where that is higher, the level goes up
+  double level = pairs_.against(now, now.witness.oriented(), inf, scale_);
+  while (found.value == inf && level < inf) {
+    level = std::nextafter(level, inf);
+    survey_.make(now, pairs_.bounds(now, level, scale_, now.witness), level);
+    surveyed_ = true;
+    found = bottleneck(now, candidate_of(clusters, now.witness), level, false);
+    level += 1.0 + 0.25 * std::abs(level);
+  }
+  return found;
+}
+
+template <class Pairs>
+double BottleneckEvidence<Pairs>::statistic(const Situation& now) {
   verdict_.level = inf;
   surveyed_ = false;
-  Bridge best;
+  if constexpr (requires { pairs_.work(); }) limit_ = pairs_.work() + Pairs::most_work;
+  // the nearer the level is to the answer, the fewer candidates are left
+  Bridge best = begin(now);
   std::optional<Candidate> where;
-  const auto consider = [&](const Candidate& c) {
-    const Bridge found = bottleneck(now, c, best.value, false);
-    if (!(found.value < best.value)) return;
-    best = found;
-    where = c;
-  };
-  // psi's witness and the blocker come first: the nearer the level is to the answer, the fewer candidates are
-  // left
-  for (const Witness& w : {now.witness, Witness(blocker_)}) {
-    if (is_candidate(clusters, w)) consider(candidate_of(clusters, w));
-  }
+  if (best.value < inf) where = candidate_of(now.partition.clusters(), now.witness);
+  const auto order = [](const Candidate& x, const Candidate& y) { return x.precedes(y); };
+  std::set<Candidate, decltype(order)> done(order);  // what has been compared with the best of its time
   std::vector<Candidate> all;
   for (bool again = best.value > -inf; again;) {
     const double start = best.value, level = std::nextafter(start, inf);
     survey_.make(now, pairs_.bounds(now, level, scale_, where ? edge_of(best, *where) : Witness{}), level);
     surveyed_ = true;
     all = survey_.candidates(now);
-    // where the first few of many bring the level down, fewer are left at the new one
     again = false;
-    const auto few = all.begin() + std::min<std::ptrdiff_t>(std::ssize(all), 8);
-    std::ranges::partial_sort(all, few, [](const auto& x, const auto& y) { return x.lacks_more(y); });
-    for (auto c = all.begin(); c != all.end() && !again; ++c) {
-      consider(*c);
-      again = c == few && all.size() > 1000 && best.value < start;
+    // where the first few of many bring the level down, fewer are left at the new one
+    const auto few = std::min<std::ptrdiff_t>(std::ssize(all), 8);
+    std::ranges::partial_sort(all, all.begin() + few, [](const auto& x, const auto& y) { return x.lacks_more(y); });
+    for (std::ptrdiff_t i = 0; i < std::ssize(all) && !again; ++i) {
+      const Candidate& c = all[static_cast<std::size_t>(i)];
+      if (!done.insert(c).second) continue;
+      const Bridge found = bottleneck(now, c, best.value, false);
+      if (found.value < best.value) {
+        best = found;
+        where = c;
+      }
+      again = best.value < start && all.size() > 1000 && (i == few || i % 1024 == 1023);
     }
   }
   // equal values are decided by the order of candidates, not by where the search began

@@ -97,6 +97,8 @@ bool CentredVarianceEvidence::point_is_below(const Situation& now, const Witness
 }
 
 bool CentredVarianceEvidence::is_below(const Situation& now, const Witness& w, double level, Index first) {
+  // at the estimates the constraint holds, and there the evidence is what is paid for it
+  if (level > 0.0 && now.dist(w.u, w.v) >= now.dist(w.a, w.b)) return true;
   const double surely = level - sure * (1.0 + std::abs(level));
   if (point_is_below(now, w, surely)) return true;
   double most = -inf;
@@ -111,7 +113,8 @@ bool CentredVarianceEvidence::is_below(const Situation& now, const Witness& w, d
   return most < surely || against(now, w, level, first) < level;
 }
 
-double CentredVarianceEvidence::against(const Situation& now, const Witness& w, double level, Index first) const {
+double CentredVarianceEvidence::against(const Situation& now, const Witness& w, double level, Index first) {
+  ++work_;
   const std::size_t size = grid_.size();
   double best = at_scale(now, w, level, grid_[static_cast<std::size_t>(first)]);
   for (std::size_t turn = 1; turn < size && best < level; ++turn) {

@@ -14,16 +14,20 @@ class CentredVarianceEvidence {
  public:
   static constexpr EvidenceUnit unit = EvidenceUnit::set;
   static constexpr bool averages_grid = false;
+  /// Pieces for one statistic, about 10 us each.
+  static constexpr long long most_work = 10000;
 
   CentredVarianceEvidence(const Model& model, std::vector<double> grid, double discount)
       : model_(&model), grid_(std::move(grid)), discount_(discount) {}
 
-  [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first) const;
+  [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);
   [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first);
   [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale) const;
   [[nodiscard]] std::vector<SpreadBounds> bounds(const Situation& now, double level, Index first, const Witness& at) const;
   void sampled(const Situation&, Index) const {}
   void forget() const {}
+  /// Pieces that `against` was asked for so far.
+  [[nodiscard]] long long work() const { return work_; }
 
  private:
   /// Where the arms u, v, b, a of a witness went, as distances, and by which of the two ways of `ways`.
@@ -46,6 +50,7 @@ class CentredVarianceEvidence {
   const Model* model_;
   std::vector<double> grid_;
   double discount_;
+  long long work_ = 0;
   Point kept_;  ///< what was last seen to forbid a stop: it only saves work
 };
 

@@ -196,6 +196,20 @@ bool Survey::is_clear(const TreeEdge& edge, double q, Index a, Index b, double l
   return false;
 }
 
+double Survey::lower(const Situation& now, const Witness& w, double level) const {
+  const Witness o = w.oriented();
+  const double gap = std::max(now.dist(o.a, o.b) - now.dist(o.u, o.v), 0.0);
+  double most = -inf;
+  for (const SpreadBounds& bound : bounds_) {
+    const View s = bound.spread;
+    const double spreads = s[o.u] + s[o.v] + s[o.b] + s[o.a] + (o.shared() ? 2.0 * s[o.u] : 0.0);
+    const double cost = gap * gap / (2.0 * spreads * (1.0 + sure));
+    const double paid = total_of(bound.price, o) + bound.constant;
+    most = std::max(most, (cost >= bound.least ? cost : 0.0) - paid);
+  }
+  return std::min(most - sure * std::abs(most), level);
+}
+
 Index Survey::split(const Situation& now, Index k, Index a, Index b, double level, std::vector<Index>& part) const {
   const auto edges = tree(k);
   const Clusters& clusters = now.partition.clusters();

@@ -45,6 +45,10 @@ class Survey {
   /// cluster is of part 0.
   Index split(const Situation& now, Index k, Index a, Index b, double level, std::vector<Index>& part) const;
 
+  /// What the evidence of a pair of pairs is sure to be by its lengths, or `level`, which is not above that of `make`,
+  /// where that is less.
+  [[nodiscard]] double lower(const Situation& now, const Witness& w, double level) const;
+
  private:
   /// A tree edge to an arm that comes before it in the tree. Places are those in the cluster.
   struct TreeEdge {

@@ -117,7 +117,7 @@ Index Engine::choose() {
 /// ambiguous.
 bool Engine::reached(double level) {
   if (!s_.anytime) return std::isfinite(s_.counted.psi()) && s_.counted.psi() - s_.base >= level;
-  if (s_.statistic) return *s_.statistic - s_.base >= level;
+  if (s_.statistic && *s_.statistic - s_.base >= level) return true;
   return !s_.anytime->is_blocked(now(), s_.base + level);
 }
 
@@ -129,14 +129,22 @@ bool Engine::check(double level) {
 double Engine::evidence() {
   if (!ready() || !decided()) return 0.0;
   if (!s_.anytime) return s_.counted.psi();
-  if (!s_.statistic) s_.statistic = s_.anytime->statistic(now());
+  if (!s_.statistic) {
+    s_.statistic = s_.anytime->statistic(now());
+    s_.least_certain = s_.anytime->blocker();
+  }
   return *s_.statistic;
+}
+
+double Engine::evidence(double level) {
+  const double found = evidence();
+  return s_.anytime && found - s_.base < level && check(level) ? s_.base + level : found;
 }
 
 Witness Engine::witness() {
   if (!s_.anytime || !ready() || !decided()) return s_.counted.witness();
   static_cast<void>(evidence());
-  return s_.anytime->blocker();
+  return s_.least_certain;
 }
 
 std::vector<CertifiedCut> Engine::cuts(double level) const {

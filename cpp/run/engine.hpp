@@ -55,6 +55,9 @@ class Engine {
   /// The rule's statistic: psi, or the anytime rule's own; 0 before every arm has a sample and where the cut
   /// is ambiguous.
   [[nodiscard]] double evidence();
+  /// The same, and at least `level` above the base where the rule stops at that level: under the anytime rule the statistic
+  /// by itself may be less.
+  [[nodiscard]] double evidence(double level);
   /// The threshold without what delta adds to it.
   [[nodiscard]] double threshold_base() const { return s_.base; }
   /// The least certain pair of pairs. Under the anytime rule that takes the whole statistic.

@@ -43,6 +43,7 @@ struct RunState {
   std::int64_t free_told = -1;      ///< samples told when `free` was asked for pending pulls; -1: it was asked
                                     ///< for something else since
   std::optional<double> statistic;  ///< the anytime rule's, where it has been computed
+  Witness least_certain;            ///< where it was found
   std::optional<AtbocTracker> atboc;
   Cloned<AnytimeEvidence> anytime;
   std::optional<AnytimeBase> anytime_base;

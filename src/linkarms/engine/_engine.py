@@ -158,7 +158,7 @@ class Engine:
             return 0.0
         if self._native_stopping is None:
             return float(self.stopping.statistic(self.view()))
-        return self.core.evidence()
+        return self.core.evidence(self.stopping.level(self.delta))
 
     def threshold(self, delta: float | None = None) -> float:
         """Return the level it has to reach; infinite before every arm has a sample."""
