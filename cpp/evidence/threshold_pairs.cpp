@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "math/constants.hpp"
 #include "math/special.hpp"
@@ -10,6 +11,9 @@
 
 namespace linkarms {
 namespace {
+
+/// Points that are kept for arms with one parameter each: enough for the edges of a few arms.
+constexpr std::size_t most_points = 12;
 
 /// The place of the largest of `size` values; the first of equal ones.
 template <class Value>
@@ -94,7 +98,7 @@ Index CovarianceThreshold::best_scale(const Situation& now, const Witness& w, In
 }
 
 // A merge keeps the sign that the difference has where the evidence is smallest, a split may have either.
-ScalarThreshold::Found ScalarThreshold::at_scale(const Samples& samples, const Witness& w, double level, Index j) {
+ScalarThreshold::Found ScalarThreshold::at_scale(const Samples& samples, const Witness& w, double level, Index j, Search search) {
   const auto [a, b] = TwoArms(w);
   const auto &x = arms_.entry(samples, j, a), &y = arms_.entry(samples, j, b);
   const double price = x.price + y.price, apart = std::abs(x.low - y.low), sign = x.low >= y.low ? 1.0 : -1.0;
@@ -107,7 +111,8 @@ ScalarThreshold::Found ScalarThreshold::at_scale(const Samples& samples, const W
     numbers[1].kappa = -numbers[0].kappa;
     numbers[2] = {.theta = merges ? limits_.merge : limits_.split, .kappa = merges ? 1.0 : -1.0, .kind = Fixed{}};
     numbers[2].lam = numbers[2].theta;
-    const double value = linear_cost(numbers, std::min(level + price, best.value));
+    const double value =
+        search == Search::convex ? convex_cost(numbers) : linear_cost(numbers, std::min(level + price, best.value));
     if (value < best.value) best = {value, numbers[0].lam, numbers[1].lam};
     if (merges) break;
   }
@@ -133,23 +138,66 @@ double ScalarThreshold::against(const Situation& now, const Witness& w, double l
   return best;
 }
 
+ScalarThreshold::Point* ScalarThreshold::find_point(const Witness& w) {
+  const auto found = std::ranges::find(points_, w, &Point::witness);
+  return found == points_.end() ? nullptr : &*found;
+}
+
+ScalarThreshold::Point& ScalarThreshold::new_point(const Witness& w) {
+  if (points_.size() < most_points) points_.emplace_back();
+  Point& point = points_[next_];
+  point.terms.resize(2 * static_cast<std::size_t>(n_scales_));
+  next_ = (next_ + 1) % most_points;
+  point.witness = w;
+  return point;
+}
+
+std::pair<Index, double> ScalarThreshold::most_at(const Samples& samples, Point& point, const std::vector<char>& solved) {
+  const auto [a, b] = TwoArms(point.witness);
+  const std::span terms(point.terms);
+  const auto n = static_cast<std::size_t>(n_scales_);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Index m = i == 0 ? a : b;
+    if (point.count[i] == samples.count(m)) continue;
+    for (std::size_t j = 0; j < n; ++j) terms[i * n + j] = arms_.evidence(samples, static_cast<Index>(j), m, point.at[i]);
+    point.count[i] = samples.count(m);
+  }
+  Index where = -1;
+  double most = -inf;
+  for (std::size_t j = 0; j < n; ++j) {
+    const double found = terms[j] + terms[n + j];
+    if (solved[j] || found <= most) continue;
+    most = found;
+    where = static_cast<Index>(j);
+    if (std::isnan(found)) break;
+  }
+  return {where, most};
+}
+
 bool ScalarThreshold::is_below(const Situation& now, const Witness& w, double level, Index first) {
   const double surely = level - sure * (1.0 + std::abs(level));
-  const auto point_is_below = [&](const Found& point) {
-    for (Index j = 0; j < n_scales_; ++j) {
-      if (!(at_point(now.samples, w, point, (first + j) % n_scales_) < surely)) return false;
+  Point* point = find_point(w);
+  // a point that has served for a while most often needs to be moved, no more; the search beyond inflections takes long
+  Search search = point ? Search::convex : Search::whole;
+  std::vector<char> solved(static_cast<std::size_t>(n_scales_), 0);
+  for (Index j = first;;) {
+    if (point) {
+      const auto [scale, most] = most_at(now.samples, *point, solved);
+      if (scale < 0 || most < surely) return true;
+      j = scale;
     }
-    return true;
-  };
-  if (kept_for_ == w && point_is_below(kept_)) return true;
-  const Found found = at_scale(now.samples, w, inf, first);
-  if (found.value >= level) return false;
-  if (std::isfinite(found.value)) {
-    kept_for_ = w;
-    kept_ = found;
-    if (point_is_below(found)) return true;
+    const Found found = at_scale(now.samples, w, level, j, search);
+    if (search == Search::whole) {
+      if (!(found.value < level)) return false;
+      solved[static_cast<std::size_t>(j)] = 1;
+    }
+    const bool moves = search == Search::whole || found.value < inf;
+    search = Search::whole;
+    if (!moves) continue;
+    if (!point) point = &new_point(w);
+    point->at = {found.first, found.second};
+    point->count = {-1, -1};
   }
-  return against(now, w, level, first) < level;
 }
 
 Index ScalarThreshold::best_scale(const Situation& now, const Witness& w, Index scale) {

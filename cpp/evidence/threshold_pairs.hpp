@@ -14,6 +14,7 @@
 // `w` is a merge or a split; what a kind keeps is a cache.
 #pragma once
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -83,24 +84,40 @@ class ScalarThreshold {
   [[nodiscard]] static bool is_clear(const Situation&, const Witness&, double, Index) { return false; }
   [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale);
   void sampled(const Situation& now, Index m) { arms_.sampled(now.samples, m); }
-  void forget() { arms_.forget(); }
+  void forget() {
+    arms_.forget();
+    points_.clear();
+    next_ = 0;
+  }
 
  private:
   /// The evidence at one c, and where it is found.
   struct Found {
     double value, first, second;
   };
-  [[nodiscard]] Found at_scale(const Samples& samples, const Witness& w, double level, Index j);
+  /// Where the arms of a pair went that was below the level: it bounds the infimum for every c from above, whatever was
+  /// sampled since. It only saves work.
+  struct Point {
+    Witness witness;
+    std::array<double, 2> at{};
+    std::array<long long, 2> count{-1, -1};  ///< samples of each arm when its terms were computed
+    std::vector<double> terms;               ///< (2, J): the evidence of each arm there
+  };
+  enum class Search { whole, convex };  ///< everywhere, or only where all costs are convex: an upper bound
+
+  [[nodiscard]] Found at_scale(const Samples& samples, const Witness& w, double level, Index j, Search search = Search::whole);
   /// At a point that the constraint allows.
   [[nodiscard]] double at_point(const Samples& samples, const Witness& w, const Found& point, Index j);
+  [[nodiscard]] Point* find_point(const Witness& w);
+  Point& new_point(const Witness& w);
+  /// The c, of those not solved, with the most evidence at the point (NaN is more than any number); and how much.
+  [[nodiscard]] std::pair<Index, double> most_at(const Samples& samples, Point& point, const std::vector<char>& solved);
 
   Limits limits_;
   Index n_scales_;
   ScalarArms arms_;
-  /// Where the arms of a pair went that was below the level: it bounds the infimum from above, whatever was sampled
-  /// since. It only saves work.
-  Witness kept_for_;
-  Found kept_{};
+  std::vector<Point> points_;
+  std::size_t next_ = 0;  ///< the point that is replaced next
 };
 
 /// Gaussian arms of unknown variance, one each or one for both (section 6): arms move by distances that add up to

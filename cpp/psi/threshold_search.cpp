@@ -43,9 +43,9 @@ double ThresholdSearch<Problem>::merge(const Ground& ground, Index x, Index y, d
 }
 
 template <class Problem>
-double ThresholdSearch<Problem>::split(const Ground& ground, Index x, Index y) {
+double ThresholdSearch<Problem>::split(const Ground& ground, Index x, Index y, double level) {
   ++evaluated_;
-  return problem_.cost({ground.theta, ground.dist, weight_, spread_}, split_of(x, y), inf);
+  return problem_.cost({ground.theta, ground.dist, weight_, spread_}, split_of(x, y), level);
 }
 
 template <class Problem>
@@ -119,11 +119,12 @@ void ThresholdSearch<Problem>::make(const Ground& ground) {
 template <class Problem>
 void ThresholdSearch<Problem>::move(const Ground& ground, Index m) {
   Nearest own{inf, -1, false};
-  for (Index b = 0; b < ground.dist.size(); ++b) {
-    if (b == m || ground.clusters.together(m, b)) continue;
+  const Index likely = merges_[m].other;  // looked at first: its cost is a level for the others
+  const auto meet = [&](Index b) {
+    if (b == m || ground.clusters.together(m, b)) return;
     Nearest& other = merges_[b];
     const double cost = merge(ground, m, b, std::max(own.value, other.value));
-    if (cost < own.value || own.other < 0) own = {cost, b, false};
+    if (cost < own.value || own.other < 0 || (cost == own.value && b < own.other)) own = {cost, b, false};
     if (cost < other.value || (cost == other.value && (other.other == m || m < other.other))) {
       other.value = cost;
       if (!other.stale) other.other = m;
@@ -131,11 +132,15 @@ void ThresholdSearch<Problem>::move(const Ground& ground, Index m) {
       other.stale = true;  // what it was is a lower bound of what it is
       other.other = -1;
     }
+  };
+  if (likely >= 0) meet(likely);
+  for (Index b = 0; b < ground.dist.size(); ++b) {
+    if (b != likely) meet(b);
   }
   merges_[m] = own;
   for (const Index x : ground.clusters.members(ground.clusters.label(m))) {
     Link& link = links_[x];
-    if (link.up >= 0 && (x == m || link.up == m)) link.cost = split(ground, x, link.up);
+    if (link.up >= 0 && (x == m || link.up == m)) link = {link.up, 0.0, true};  // found when it is needed
   }
   if (!cut_ || !regrouped_.empty() || !ground.clusters.together(cut_->edge.u, m)) return;
   for (const Index x : ground.clusters.members(ground.clusters.label(m))) {
@@ -224,15 +229,14 @@ void ThresholdSearch<Problem>::look_across(const Ground& ground, Index x) {
 template <class Problem>
 void ThresholdSearch<Problem>::exchange(const Ground& ground, Index x, const Edge& edge) {
   const bool first = cut_->inside[edge.u] == cut_->inside[x];
-  Index child = first ? edge.u : edge.v, parent = first ? edge.v : edge.u;
-  double cost = split(ground, edge.u, edge.v);
+  Index child = first ? edge.u : edge.v;
+  Link link{first ? edge.v : edge.u, split(ground, edge.u, edge.v)};
   // the path from the new lower end up to x turns round
   while (true) {
-    const Link old = std::exchange(links_[child], {parent, cost});
+    const Link old = std::exchange(links_[child], link);
     if (child == x) break;
-    parent = child;
+    link = {child, old.cost, old.rough};
     child = old.up;
-    cost = old.cost;
   }
   cut_.reset();
 }
@@ -246,9 +250,13 @@ EdgeCost ThresholdSearch<Problem>::smallest_split(const Ground& ground, double l
     EdgeCost least;
     Index x = -1;
     for (Index m = 0; m < ground.dist.size(); ++m) {
-      const auto& [up, cost] = links_[m];
-      if (up < 0) continue;
-      const EdgeCost edge{cost, Edge::between(m, up)};
+      Link& link = links_[m];
+      if (link.up < 0) continue;
+      if (link.rough && link.cost <= level) {
+        link.cost = split(ground, m, link.up, level);
+        link.rough = link.cost > level;
+      }
+      const EdgeCost edge{link.cost, Edge::between(m, link.up)};
       if (x < 0 || least.exceeds(edge)) {
         least = edge;
         x = m;

@@ -51,10 +51,11 @@ class ThresholdSearch final : public Search {
     Index other = -1;
     bool stale = true;
   };
-  /// The edge of an arm to its parent in the tree of its cluster, and its cost.
+  /// The edge of an arm to its parent in the tree of its cluster, and its cost; a lower bound of it where `rough`.
   struct Link {
     Index up = -1;
     double cost = 0.0;
+    bool rough = false;
   };
   /// A cut of one cluster at a tree edge, and the most expensive edge across it besides that one, or more.
   struct KnownCut {
@@ -66,7 +67,7 @@ class ThresholdSearch final : public Search {
   /// Whether only the weight of `moved` has changed.
   bool weigh(const Ground& ground, View weights, std::optional<Index> moved);
   [[nodiscard]] double merge(const Ground& ground, Index x, Index y, double level);
-  [[nodiscard]] double split(const Ground& ground, Index x, Index y);
+  [[nodiscard]] double split(const Ground& ground, Index x, Index y, double level = inf);
   void make(const Ground& ground);
   void grow_tree(const Ground& ground, std::span<const Index> arms);
   void scan_row(const Ground& ground, Index a);
