@@ -53,7 +53,7 @@ def audit(
     """Count the errors of a rule, and compare them with its promise.
 
     The problem is a name or a JSON file, as for `linkarms simulate`. Runs that did not stop within --max-samples
-    are not errors, and are counted apart. The exit code is 1 if the promise is broken at 99% confidence (for each
+    are not errors; they are counted separately. The exit code is 1 if the promise is broken at 99% confidence (for each
     delta), or if no run stopped, so that there is nothing to judge.
 
     Examples:

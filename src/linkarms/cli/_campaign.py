@@ -47,7 +47,7 @@ __all__ = ["campaign"]
 
 campaign = typer.Typer(
     name="campaign",
-    help="A run in a database: days of measurements, many hands, nothing lost.",
+    help="A run in a database: for days of measurements by many people, with nothing lost.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -128,7 +128,7 @@ def create(
 
 @campaign.command("list")
 def list_campaigns(storage: StorageUrl = None, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Name the campaigns of a storage.
+    """List the campaigns of a storage.
 
     Examples:
 
@@ -237,7 +237,7 @@ def add(
 def release(
     name: Name, ticket: Ticket, storage: StorageUrl = None, as_json: Json = False, quiet: Quiet = False
 ) -> None:
-    """Give a ticket back that will not be measured, for a reason that has nothing to do with its value.
+    """Give back a ticket that will not be measured, for a reason that has nothing to do with its value.
 
     Examples:
 
@@ -257,7 +257,7 @@ def retract(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Take a sample out, as if it had never been told. The promise becomes conditional.
+    """Remove a sample, as if it had never been told. The promise becomes conditional.
 
     Examples:
 

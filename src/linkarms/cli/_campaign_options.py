@@ -29,5 +29,7 @@ Lease = Annotated[
 ]
 Key = Annotated[
     str | None,
-    typer.Option(help="Idempotency key: the same request with it is done once, and answered the same."),
+    typer.Option(
+        help="Idempotency key: a request repeated with the same key is done once and gets the same answer."
+    ),
 ]

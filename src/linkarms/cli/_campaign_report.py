@@ -64,7 +64,7 @@ def status(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show how a campaign stands: samples, tickets, evidence, clusters, and what is promised.
+    """Show the state of a campaign: samples, tickets, evidence, clusters, and what is promised.
 
     The exit code is 0 whatever it shows.
 

@@ -72,7 +72,7 @@ Replace = Annotated[
     bool,
     typer.Option(
         "--replace/--no-replace",
-        help="Draw recorded samples again and again, or each of them once until an arm has no more.",
+        help="Draw with replacement, or use each recorded sample once, until an arm has no more.",
     ),
 ]
 Out = Annotated[Path | None, typer.Option(help="Also write a picture (.png, .svg, .pdf), a .csv or a .json.")]
@@ -104,8 +104,8 @@ def cluster(
 ) -> None:
     """Cluster the arms of a file of recorded samples.
 
-    The file is drawn from as if samples had to be paid for: few from arms whose cluster is clear, many where
-    it is not. The exit code is 1 if the samples, or --max-samples, did not suffice for the promise. Where the rows contradict the
+    Samples are drawn from the file as if each had a price: few from arms whose cluster is clear, many where
+    it is not. The exit code is 1 if the samples, or --max-samples, were not enough for the promise. Where the rows contradict the
     family, warnings say what was seen, what it means for the promise and what to use instead.
 
     Examples:

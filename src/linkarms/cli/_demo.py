@@ -24,14 +24,16 @@ def demo(
     out: Annotated[
         Path | None, typer.Option(help="Where the picture goes. [default: linkarms-demo.png]")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Do not slow the run down for the eye.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run at full speed instead of a pace that the eye can follow.")
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Cluster six simulated arms in the plane, watch it happen, and draw a picture.
 
-    The arms are those of Synthetic Dataset 1: six Gaussians in three clusters. The rule pulls the arm about
-    which most is to be learned, and stops as soon as the clusters are wrong with probability at most delta.
+    The arms are those of Synthetic Dataset 1: six Gaussians in three clusters. Each sample is taken where it
+    tells most. The run stops as soon as the clusters are wrong with probability at most delta.
 
     Examples:
 

@@ -39,13 +39,14 @@ def _silence(quiet: bool) -> bool:
 
 Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", callback=_silence, help="No progress, no remarks: only the answer.")
+    bool,
+    typer.Option("--quiet", "-q", callback=_silence, help="Print only the answer: no progress, no remarks."),
 ]
 ProblemName = Annotated[
     str,
     typer.Argument(
         metavar="PROBLEM",
-        help="synthetic1, synthetic2[:mean], scaling[:ARMS], or a .json file (see below).",
+        help="synthetic1, synthetic2[:mean], scaling[:ARMS], or a .json file (`linkarms simulate --help` shows one).",
     ),
 ]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same run.")]
@@ -56,7 +57,7 @@ Stopping = Annotated[
 ]
 Theta = Annotated[
     str | None,
-    typer.Option(metavar="LO,HI", help="Where all parameters lie; only for --stopping paper."),
+    typer.Option(metavar="LO,HI", help="A range that contains all parameters; only for --stopping paper."),
 ]
 Epsilon = Annotated[
     float | None,
@@ -67,7 +68,8 @@ Deltas = Annotated[str, typer.Option(metavar="P[,P]", help="Promised error proba
 Jobs = Annotated[
     int,
     typer.Option(
-        "--n-jobs", help="Threads, or processes of --backend dask; -1 for one a core. A cluster has its own."
+        "--n-jobs",
+        help="Threads, or processes of --backend dask; -1 for one per core. A Dask cluster sets its own number.",
     ),
 ]
 Backend = Annotated[
@@ -77,14 +79,14 @@ Backend = Annotated[
         help="Where trials run: threads here, Dask processes here, or the scheduler at tcp://HOST:PORT.",
     ),
 ]
-Budget = Annotated[int, typer.Option("--max-samples", help="Give a run up after so many samples.")]
+Budget = Annotated[int, typer.Option("--max-samples", help="Give up a run after this many samples.")]
 Costs = Annotated[
     str | None,
     typer.Option(metavar="ARM=X,ARM=X", help="What a sample of each arm costs. [default: 1]"),
 ]
-MaxSamples = Annotated[int | None, typer.Option(help="Give up after so many samples.")]
+MaxSamples = Annotated[int | None, typer.Option(help="Give up after this many samples.")]
 RunBudget = Annotated[
-    int, typer.Option("--max-samples", min=0, help="Give up after so many samples; 0 for no limit.")
+    int, typer.Option("--max-samples", min=0, help="Give up after this many samples; 0 for no limit.")
 ]
 NClusters = Annotated[
     str | None,
@@ -97,7 +99,7 @@ NClusters = Annotated[
 ]
 DistanceThreshold = Annotated[
     float | None,
-    typer.Option(metavar="R", help="Instead of -k: clusters join arms that are closer than this."),
+    typer.Option(metavar="R", help="Instead of -k: arms closer than this are in one cluster."),
 ]
 Tolerance = Annotated[
     float, typer.Option(metavar="EPS", help="Differences of distances below this do not matter.")

@@ -9,15 +9,19 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from linkarms.cli._options import Budget, Delta, Epsilon, Json, ProblemName, Quiet, Seed, Stopping, Theta
+from linkarms.cli._options import Budget, Delta, Epsilon, Json, ProblemName, Quiet, Seed, Theta
 from linkarms.cli._output import plain_table, print_json
 from linkarms.cli._parse import parse_list, parse_problem, parse_stopping
 
 __all__ = ["plan"]
 
 Sampling = Annotated[str | None, typer.Option(metavar="RULE[,RULE]", help="Sampling rules. [default: all]")]
+Stopping = Annotated[
+    str | None,
+    typer.Option(metavar="RULE", help="When to stop: anytime, or paper (needs --theta). [default: both]"),
+]
 Trials = Annotated[int, typer.Option(metavar="N", help="Simulated runs of each pair of rules.")]
-Jobs = Annotated[int, typer.Option("--n-jobs", help="Threads; -1 for one a core.")]
+Jobs = Annotated[int, typer.Option("--n-jobs", help="Threads; -1 for one per core.")]
 
 
 def plan(
@@ -34,7 +38,7 @@ def plan(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Tell how many samples to budget for, if the parameters were those of the problem.
+    """Estimate how many samples to budget for, if the parameters are those of the problem.
 
     Put a guess of the parameters into a JSON file, as for `linkarms simulate`. Without --stopping all rules
     are tried, the paper's with a Theta and an epsilon that suit the guess. The exit code is 1 if no pair of

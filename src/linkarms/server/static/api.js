@@ -17,12 +17,12 @@ export async function call(method, path, body) {
   try {
     answer = await fetch("/api/v1" + path, options);
   } catch {
-    const then = method === "GET" ? "The page goes on by itself when it is back." : "What you entered is still here: try again in a moment.";
+    const then = method === "GET" ? "The page continues by itself when the service is back." : "What you entered is still here: try again in a moment.";
     throw new Problem(0, "The service cannot be reached. " + then);
   }
   if (answer.status === 204) return null;
   const content = await answer.json().catch(() => null);
-  if (!answer.ok) throw new Problem(answer.status, content?.detail || `The service answers ${answer.status}.`);
+  if (!answer.ok) throw new Problem(answer.status, content?.detail || `The service answered with status ${answer.status}.`);
   // the service says how old a state is while it computes a newer one
   if (answer.headers.has("Age")) content.age = Number(answer.headers.get("Age"));
   return content;

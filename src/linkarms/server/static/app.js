@@ -18,7 +18,7 @@ function showLogin(note) {
   const token = h("input", { type: "password", name: "token", required: true, autocomplete: "current-password" });
   const message = h("p", { class: note ? "error" : "", role: "alert" }, note || "");
   const form = h("form", { class: "card" }, h("h1", {}, "Log in"),
-    h("p", { class: "quiet" }, "This service asks for a token. The person who runs it has one for you."),
+    h("p", { class: "quiet" }, "This service needs a token. Ask the person who runs it for one."),
     field("Token", token), message, h("div", { class: "buttons" }, h("button", { class: "main" }, "Log in")));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();

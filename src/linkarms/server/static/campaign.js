@@ -70,10 +70,10 @@ export function showCampaign({ main, connected, writes, loggedOut }, name) {
       h("dl", { class: "words" }, word("What is known", place.known), word("What is least certain", place.doubt), word("When it will be done", place.when)),
       place.clusters, place.facts, place.promise),
     h("div", { class: "grid" },
-      panel("Arms and clusters", "Each mark is an estimate, coloured by cluster. The shade is where the true value lies: all of them together, at all times, with the promised probability.", charts.arms.element, h("details", {}, h("summary", {}, "As a table"), place.table)),
+      panel("Arms and clusters", "Each mark is an estimate, coloured by cluster. The shaded region contains the true value: for all arms together, at all times, with the promised probability.", charts.arms.element, h("details", {}, h("summary", {}, "As a table"), place.table)),
       panel("Evidence", "The run stops when the evidence reaches the threshold. Dots are the forecast.", charts.evidence.element, place.replay),
       panel("How the arms join", "Single linkage: arms that join left of the cut are one cluster.", charts.tree.element),
-      panel("Samples of each arm", "Arms in doubt get more. Pale: asked for, not told yet.", charts.pulls.element),
+      panel("Samples of each arm", "Arms in doubt get more. Pale: asked for, not measured yet.", charts.pulls.element),
       h("div", { class: "stack" }, feed && panel("Enter a sample", null, feed.form), panel("Who holds which ticket", null, place.tickets)),
       panel("Recent samples", null, place.recent)),
     retract.dialog);
@@ -105,7 +105,7 @@ export function showCampaign({ main, connected, writes, loggedOut }, name) {
     bar.value = view.progress;
     place.facts.textContent = facts(view);
     place.known.textContent = words.known + (view.evidence.changed && !status.done ? ` They have been the same since sample ${count(view.evidence.changed)}.` : "");
-    place.doubt.textContent = words.doubt || (status.stopped ? "Nothing that matters: the evidence is enough." : "Not known yet.");
+    place.doubt.textContent = words.doubt || (status.stopped ? "Nothing: the evidence is enough." : "Not known yet.");
     place.when.textContent = when(view);
     place.promise.textContent = [words.remark, words.condition, ...words.warnings].filter(Boolean).map((text) => text[0].toUpperCase() + text.slice(1) + ".").join(" ");
     place.replay.textContent = view.evidence.replayed < 1 ? `The history is being read: ${Math.floor(100 * view.evidence.replayed)} %.` : "";

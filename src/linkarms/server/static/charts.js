@@ -148,7 +148,7 @@ export function armsChart() {
 
 export function dendrogramChart() {
   return chart((data, width) => {
-    if (data.arms.length < 2) return nothing("It takes samples of two arms.");
+    if (data.arms.length < 2) return nothing("Shown once two arms have samples.");
     const row = rows(data.arms.length);
     const letters = row.names ? widestName(data.arms, width) : 0;
     const left = 18 + 7 * letters, right = width - 14, bottom = 8 + row.height * data.arms.length;
@@ -174,7 +174,7 @@ const line = (xs, ys, x, y) => xs.map((v, i) => (ys[i] === null ? null : `${x(v)
 export function evidenceChart() {
   return chart((data, width) => {
     const n = data.samples.length;
-    if (n === 0) return nothing("It takes a sample of every arm.");
+    if (n === 0) return nothing("Shown once every arm has a sample.");
     const height = Math.round(Math.min(Math.max(0.7 * width, 240), 420)), left = 44, right = width - 12, now = data.samples[n - 1];
     const forecast = data.forecast && data.forecast.middle < 20 * now ? data.forecast : null;
     const end = Math.max(forecast ? Math.min(forecast.high, forecast.middle * 1.5) : now, data.samples[0] + 1) * 1.02;

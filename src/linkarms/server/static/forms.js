@@ -89,7 +89,7 @@ export function retractDialog(name, refresh) {
         message.textContent = problem.message;
       }
     },
-  }, title, h("p", { class: "quiet small" }, "Everything else is counted again. The promise then holds only if the sample is not taken out because of its value."),
+  }, title, h("p", { class: "quiet small" }, "All other samples are counted again. The promise then holds only if the sample is not taken out because of its value."),
     field("Why", reason), message, h("div", { class: "buttons" }, button, h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"))));
   return { dialog, open(sample) { ticket = sample.ticket; title.textContent = `Take out sample ${sample.number} of ${sample.arm}`; message.textContent = reason.value = ""; dialog.showModal(); } };
 }

@@ -10,7 +10,7 @@ const FAMILIES = [
   ["bernoulli", "yes or no (1 or 0)"],
   ["poisson", "counts"],
 ];
-const RULES = { anytime: "when the evidence is enough; nothing need be known beforehand", paper: "by the paper's rule; all parameters lie in a known range" };
+const RULES = { anytime: "when the evidence is enough (anytime); needs no settings", paper: "by the paper's rule; needs a range that contains all parameters" };
 //: What the form can ask for.
 const ASKED = ["theta", "epsilon"];
 
@@ -33,7 +33,7 @@ export function startForm({ stopping, defaults }, created) {
   const family = choice("family", FAMILIES, "gaussian-unknown");
   const rule = choice("stopping", rules.map(({ name }) => [name, RULES[name] || name]), defaults.stopping);
   const variance = field("Variance of the noise", numberInput("variance", "1", { min: "0" }));
-  const low = field("Least possible sample", numberInput("low", "0"));
+  const low = field("Smallest possible sample", numberInput("low", "0"));
   const high = field("Largest possible sample", numberInput("high", "1"));
   const from = field("All parameters lie above", numberInput("from", ""));
   const to = field("… and below", numberInput("to", ""));
@@ -46,7 +46,7 @@ export function startForm({ stopping, defaults }, created) {
       field("Number of clusters (empty: where the gap is largest)", numberInput("k", "2", { min: "1", step: "1" })),
       field("Numbers in one sample", numberInput("d", "1", { min: "1", step: "1", required: true })),
       field("Error probability", numberInput("delta", "0.05", { min: "0", max: "1", required: true }))),
-    field("Arms: what is to be grouped, one name a line", h("textarea", { name: "arms", required: true })),
+    field("Arms: what is to be grouped, one name per line", h("textarea", { name: "arms", required: true })),
     h("div", { class: "fields" }, field("A sample is", family), variance, low, high),
     h("div", { class: "fields" }, field("It stops", rule), from, to, epsilon),
     message, h("div", { class: "buttons" }, button));
@@ -74,7 +74,7 @@ export function startForm({ stopping, defaults }, created) {
     };
     button.disabled = true;
     message.className = "quiet";
-    message.textContent = "Starting… The very first campaign on a machine takes a minute: formulas are compiled.";
+    message.textContent = "Starting…";
     try {
       await call("POST", "/campaigns", body);
       created(body.name);
