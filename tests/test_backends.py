@@ -117,7 +117,7 @@ def test_the_command_line_has_backends(client, capsys):
         answers.append([{k: v for k, v in row.items() if k != "microseconds_per_sample"} for row in rows])
     assert answers[0] == answers[1]
     assert run([*words, "--backend", "mars"]) == 2
-    assert "backend='mars' is unknown; give 'local', 'dask'" in capsys.readouterr().err
+    assert "--backend 'mars' is unknown; give 'local', 'dask'" in capsys.readouterr().err
 
 
 OWN = la.Problem([1.0, 1.2, 6.0], 2, family=Waiting())

@@ -223,7 +223,7 @@ def test_a_backup_is_one_file(tmp_path):
 def test_backups_that_cannot_be_made(tmp_path, postgres):
     with create(tmp_path / "runs.db") as lab:
         for target, words in (
-            (tmp_path / "runs.db", "is there already"),
+            (tmp_path / "runs.db", "exists already"),
             (tmp_path, "this is a directory"),
             (tmp_path / "none" / "x.db", "there is no directory"),
             ("a\0b", "is not a path"),
@@ -260,7 +260,7 @@ def test_backup_from_the_shell(tmp_path, monkeypatch, capsys):
     assert run(["campaign", "backup", "copy.db"]) == 0
     assert capsys.readouterr().out == "copy.db is written: 1 campaigns\n"
     assert run(["campaign", "backup", "copy.db"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     assert run(["campaign", "backup", "other.db", "--storage", "linkarms.db", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"file": "other.db", "campaigns": ["lab"]}
     assert Campaign.names("copy.db") == ["lab"]

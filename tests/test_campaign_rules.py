@@ -56,7 +56,7 @@ def test_asking_changes_nothing_but_what_is_pending(rule):
 def test_rules_with_a_memory_are_refused(tmp_path, rule):
     """Their choices move something that no operation in the log says."""
     path = tmp_path / "runs.db"
-    with pytest.raises(la.errors.InvalidInput, match="keeps something in itself"):
+    with pytest.raises(la.errors.InvalidInput, match="keeps state between choices"):
         Campaign.create("lab", ARMS, 2, storage=path, stopping=PAPER, sampling=rule, family="gaussian")
     assert not path.exists()
 

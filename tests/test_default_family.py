@@ -206,7 +206,7 @@ def test_the_command_line_suggests_on_stderr(tmp_path, capsys):
     run(words(path, "--json", "--max-samples", "30"))
     out, err = capsys.readouterr()
     assert json.loads(out)["samples"] == 30
-    assert err.count("give the family 'bernoulli'") == 1
+    assert err.count("give --family bernoulli") == 1
     run(words(path, "--json", "--max-samples", "30", "-q"))
     out, err = capsys.readouterr()
     assert json.loads(out)["samples"] == 30

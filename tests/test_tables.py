@@ -228,7 +228,7 @@ def test_command_line():
     words = ("cluster", penguins, "--arm", "species", "--value", "bill_depth_mm", "-k", "2")
     refused = linkarms(*words)
     assert refused.returncode == 2
-    assert "leave those rows out with drop_missing" in refused.stderr
+    assert "leave those rows out with --drop-missing" in refused.stderr
     done = linkarms(*words, "--drop-missing", "--quiet")
     assert done.returncode == 0
     assert "Adelie, Chinstrap" in done.stdout

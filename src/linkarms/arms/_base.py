@@ -102,5 +102,5 @@ def unique_names(names: Iterable[object]) -> tuple[Hashable, ...]:
         raise InvalidInput("there are no arms; give at least one")
     if len(set(plain)) < len(plain):
         twice = next(name for i, name in enumerate(plain) if name in plain[:i])
-        raise InvalidInput(f"two arms are called {twice!r}; the names have to be different")
+        raise InvalidInput(f"two arms are called {twice!r}; names must be different")
     return tuple(plain)

@@ -104,9 +104,7 @@ def _unclipped(
         return RecordedArms(recorded, replace=replace, seed=seed, drop_missing=drop_missing)
     if not replace or drop_missing:
         option = "drop_missing=True" if replace else "replace=False"
-        raise InvalidInput(
-            f"{option} is for recorded samples, and these arms are not recorded (or not by us)"
-        )
+        raise InvalidInput(f"{option} is for recorded samples, and these arms are not a table or arrays")
     if isinstance(arms, ArmSource):
         return arms
     if all(hasattr(arms, name) for name in ("parameters", "families", "n_clusters")):

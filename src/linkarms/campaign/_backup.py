@@ -53,7 +53,7 @@ def backup(
         raise InvalidInput(f"{source!r} is not an SQLite file; back up PostgreSQL with pg_dump")
     target = check_target(path)
     if target.exists():
-        raise InvalidInput(f"{target} is there already; choose another name for the copy, or remove it")
+        raise InvalidInput(f"{target} exists already; choose another name for the copy, or remove it")
 
     def report(_status: int, remaining: int, total: int) -> None:
         if progress is not None:

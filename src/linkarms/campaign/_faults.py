@@ -17,7 +17,7 @@ _DAMAGED = "the file is damaged or not a database; restore a copy"
 _MEANINGS = (
     (
         ("database or disk is full", "no space left", "could not extend file", "disk full"),
-        "the disk is full; free some space and do it again",
+        "the disk is full; free some space and try again",
     ),
     (("file is not a database", "malformed", "encrypted", "disk i/o error", "invalid page"), _DAMAGED),
     (
@@ -54,8 +54,8 @@ def explained(shown: str) -> Iterator[None]:
                 raise StorageError(f"{shown}: {meaning} ({_first_line(error)})") from error
         if getattr(error, "connection_invalidated", False) or "connect" in text:
             raise StorageError(
-                f"{shown}: the database cannot be reached ({_first_line(error)}); what was under way is stored whole or not "
-                "at all: do it again"
+                f"{shown}: the database cannot be reached ({_first_line(error)}); the last change is stored completely or not "
+                "at all: try again"
             ) from error
         raise StorageError(f"{shown}: {_first_line(error)}") from error
     except SQLAlchemyError as error:

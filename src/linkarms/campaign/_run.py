@@ -110,7 +110,7 @@ class Run:
             self.clusterer.tell_many([names[arm] for arm, _ in samples], [value for _, value in samples])
         except (LinkarmsError, ArithmeticError) as error:
             raise StorageError(
-                f"the samples of log entry {entry.seq} cannot be counted ({error}); retract the one at fault"
+                f"the samples of log entry {entry.seq} cannot be counted ({error}); retract the sample that causes it"
             ) from error
         self.clusterer.late.clear()
 

@@ -50,6 +50,6 @@ def refuse_unstorable(clusterer: BanditClusterer, rules: Sequence[Any]) -> None:
     rule = sampling_from_dict(json.loads(clusterer.dump())["sampling"])
     if rule is not None and rule.has_memory:
         raise InvalidInput(
-            f"sampling {rule.name!r} keeps something in itself when it chooses, which the log of a campaign does not hold; use "
-            "a rule without a memory, 'ebc-h' say"
+            f"sampling {rule.name!r} keeps state between choices, which the log of a campaign does not hold; use "
+            "a rule without state, for example 'ebc-h'"
         )

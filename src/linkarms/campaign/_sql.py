@@ -157,7 +157,7 @@ class SqlStorage(Storage):
         row = connection.execute(_HEADS[self._postgres, lock, known], given).first()
         if row is None:
             raise NotFound(
-                f"there is no campaign {name!r} in {self.shown}; `linkarms campaign list` names them"
+                f"there is no campaign {name!r} in {self.shown}; `linkarms campaign list` shows them"
             )
         number, now, *head = row[: 2 + len(Head._fields)]
         at = int(self._clock() * 1e6) if self._clock is not None else int(now)

@@ -177,7 +177,7 @@ class SqlTransaction(Transaction):
         changed = self._connection.execute(_SAVE, {"of_id": self._id, "was": self.head.version, **new})
         if changed.rowcount != 1:
             raise StorageError(
-                f"{self._shown}: the campaign {self.head.name!r} was changed by somebody else meanwhile; nothing was stored, do it again"
+                f"{self._shown}: the campaign {self.head.name!r} was changed by somebody else meanwhile; nothing was stored, try again"
             )
 
     def keep(self, computed: Computed) -> bool:

@@ -136,7 +136,7 @@ def load_bookings(
 
 def _check_hours(hours: tuple[int, int]) -> tuple[int, int]:
     if not isinstance(hours, Sequence) or len(hours) != 2:
-        raise InvalidInput(f"hours={hours!r} is not a pair; give (8, 20), say")
+        raise InvalidInput(f"hours={hours!r} is not a pair; give, for example, (8, 20)")
     first = check_integer("hours[0]", hours[0], 0, 23)
     return first, check_integer("hours[1]", hours[1], first + 1, 24)
 
@@ -251,7 +251,7 @@ def _month(path: Path, month: str | None) -> np.datetime64 | None:
     if found is None and month is None:
         return None
     if found is None or not 1 <= int(found[2]) <= 12:
-        raise InvalidInput(f"month={month or path.name!r} is not a month; give '2025-01', say")
+        raise InvalidInput(f"month={month or path.name!r} is not a month; give, for example, '2025-01'")
     return np.datetime64(f"{found[1]}-{found[2]}", "M")
 
 

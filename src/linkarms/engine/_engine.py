@@ -61,7 +61,7 @@ class Engine:
             for rule in (sampling, stopping):
                 if rule.needs_fixed_clusters:
                     raise InvalidInput(
-                        f"the rule {rule.name!r} needs n_clusters and no tolerance; give another rule, 'ebc-h' or 'anytime' say"
+                        f"the rule {rule.name!r} needs n_clusters and no tolerance; give another rule, for example 'ebc-h' or 'anytime'"
                     )
         if self.goal.n_clusters is not None:
             sampling.check(families, self.goal.n_clusters)

@@ -50,7 +50,7 @@ def known_parameters(
     """
     times = [check_integer("samples", n, problem.n_arms) for n in samples]
     if not times or times != sorted(set(times)):
-        raise InvalidInput("samples are not increasing numbers; give [1000, 10000], say")
+        raise InvalidInput("samples are not increasing numbers; give, for example, [1000, 10000]")
     way = resolve_sampling(rule).fresh()
     if way.uses_delta:
         raise InvalidInput(f"{way.name!r} looks at delta and settles nowhere; take another rule")

@@ -141,7 +141,7 @@ def _name_rules(rules: Rules) -> dict[str, SamplingRule]:
             f"rules={rules!r} is not a list of rules; give names, instances, or a dict name -> rule"
         )
     if not named:
-        raise InvalidInput("there are no rules; give at least one, 'ebc-h' say")
+        raise InvalidInput("there are no rules; give at least one, for example 'ebc-h'")
     return named
 
 

@@ -186,7 +186,7 @@ def run_sweep(
     given = rules if isinstance(rules, Mapping) else {name: name for name in rules}
     named = {name: None if rule == FIXED else resolve_sampling(rule) for name, rule in given.items()}
     if not named:
-        raise InvalidInput("there are no rules; give at least one, 'ebc-h' say")
+        raise InvalidInput("there are no rules; give at least one, for example 'ebc-h'")
     heights = tuple(float(x) for x in levels)
     if not heights or min(heights) <= 0 or any(b <= a for a, b in pairwise(heights)):
         raise InvalidInput(f"levels={list(heights)} must be positive and increase; fix them")

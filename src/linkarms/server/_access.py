@@ -119,7 +119,7 @@ def read_tokens(path: str | os.PathLike[str]) -> dict[str, str]:
         ) from error
     if os.name == "posix" and mode & 0o077:
         raise InvalidInput(
-            f"{file}: others than its owner can read or change the tokens; run: chmod 600 {file}"
+            f"{file}: users other than its owner can read or change the tokens; run: chmod 600 {file}"
         )
     tokens: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -130,7 +130,7 @@ def read_tokens(path: str | os.PathLike[str]) -> dict[str, str]:
             raise InvalidInput(f"{file}, line {number}: write `read TOKEN` or `write TOKEN`")
         if words[1] in tokens:
             raise InvalidInput(
-                f"{file}, line {number}: this token is there already; give each a line of its own"
+                f"{file}, line {number}: this token is on an earlier line already; list each token once"
             )
         tokens[words[1]] = words[0]
     if not tokens:

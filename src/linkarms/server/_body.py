@@ -91,7 +91,7 @@ def _check_headers(request: Request, limit: int) -> int | None:
         raise InvalidInput(f"the body is {kind[:60] or 'of no type'}; send `Content-Type: application/json`")
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding != "identity":
-        raise Unsupported(f"the body is compressed ({encoding[:60]}); send it as it is")
+        raise Unsupported(f"the body is compressed ({encoding[:60]}); send it uncompressed")
     length = request.headers.get("content-length")
     if length is None:
         return None

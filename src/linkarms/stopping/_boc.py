@@ -54,7 +54,7 @@ class BOC(StoppingRule):
             if not isinstance(family, Gaussian):
                 raise InvalidInput(
                     f"the stop of ATBOC and LUCBBOC is for Gaussian arms, and arm {m} is {family.name}; "
-                    "give stopping='anytime', say"
+                    "give another stopping rule, for example stopping='anytime'"
                 )
 
     def __repr__(self) -> str:

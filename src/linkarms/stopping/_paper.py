@@ -96,7 +96,7 @@ class Paper(StoppingRule):
                 _check_interval(family, m, i, float(box[i, 0]), float(box[i, 1]), self.epsilon)
             if isinstance(family, Categorical) and not box[:, 0].sum() <= 1.0 <= box[:, 1].sum():
                 raise InvalidInput(
-                    "theta contains no probabilities that add up to one; give a wider one, (0.02, 0.96) say"
+                    "theta contains no probabilities that add up to one; give a wider one, for example (0.02, 0.96)"
                 )
 
     def statistic(self, view: View) -> float:
