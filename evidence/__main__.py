@@ -14,6 +14,7 @@ PROOFS = (
     "anytime",
     "audits",
     "goals",
+    "goals_brute_force",
     "variance_audits",
     "gap_audits",
     "looks",

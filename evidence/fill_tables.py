@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from benchmarks import anytime as steps
+from benchmarks import goals as goal_steps
 
 from evidence import (
     _anytime_tables,
@@ -14,6 +15,7 @@ from evidence import (
     exact_stops,
     gap_audits,
     goals,
+    goals_brute_force,
     looks,
     real_stops,
     service_fuzz,
@@ -43,6 +45,18 @@ TABLES = (
     ("exact.md", "stops", ROOT / "evidence" / "exact_stops.json", exact_stops.table),
     ("without-k.md", "gap audits", ROOT / "evidence" / "gap_audits.json", gap_audits.SERIES.table),
     ("without-k.md", "looks", ROOT / "evidence" / "looks.json", looks.table),
+    (
+        "without-k.md",
+        "brute force",
+        ROOT / "evidence" / "goals_brute_force.json",
+        goals_brute_force.table,
+    ),
+    (
+        "without-k.md",
+        "goal steps",
+        ROOT / "benchmarks" / "goals.json",
+        lambda data: goal_steps.table(data["rows"]),
+    ),
     (
         "anytime.md",
         "variance audits",
