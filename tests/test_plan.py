@@ -200,7 +200,7 @@ def test_a_bracket_that_is_too_wide_is_exit_1(capsys):
     assert run(["bound", "synthetic1", "-q", "--max-cuts", "3"]) == 1
     assert "max_cuts were used up" in capsys.readouterr().out
     assert run(["bound", "synthetic1", "-q", "--gap", "0"]) == 2
-    assert capsys.readouterr().err.startswith("linkarms: gap=0 is out of range")
+    assert capsys.readouterr().err.startswith("linkarms: --gap 0 is out of range")
     assert run(["bound", "nothing"]) == 2
 
 
