@@ -42,6 +42,7 @@ TABLES = (
     ),
     ("anytime.md", "steps", ROOT / "benchmarks" / "anytime.json", lambda data: steps.table(data["rows"])),
     ("families.md", "bounded", ROOT / "evidence" / "bounded.json", bounded.table),
+    ("anytime.md", "bounded audits", ROOT / "evidence" / "bounded.json", bounded.audit_table),
     ("exact.md", "stops", ROOT / "evidence" / "exact_stops.json", exact_stops.table),
     ("without-k.md", "gap audits", ROOT / "evidence" / "gap_audits.json", gap_audits.SERIES.table),
     ("without-k.md", "looks", ROOT / "evidence" / "looks.json", looks.table),

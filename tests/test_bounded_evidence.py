@@ -25,6 +25,18 @@ def test_at_most_half_of_the_samples_on_real_data(name):
     assert entry["1"][0] == entry["2"][0] == [0]
 
 
+@pytest.mark.parametrize("name", bounded.AUDITS)
+def test_the_promise_holds_on_two_point_and_skewed_samples(name):
+    chunks = DATA["audits"][name]
+    assert len(chunks) * bounded.CHUNK >= 1_000
+    assert bounded.broken(chunks) == [False] * len(bounded.DELTAS)
+    assert bounded.total(chunks)[1].sum() == 0  # unstopped
+
+
+def test_a_weakened_rule_is_caught():
+    assert any(bounded.broken(DATA["weakened"]))
+
+
 def test_some_runs_again():
     name = "rare large values"
     parts = np.array([bounded.audit(name, 1.0, first, 10) for first in (0, 10)]).sum(axis=0)
@@ -34,3 +46,4 @@ def test_some_runs_again():
 
 def test_the_table_of_the_docs_is_the_evidence():
     assert bounded.table(DATA) in (ROOT / "docs" / "families.md").read_text("utf-8")
+    assert bounded.audit_table(DATA) in (ROOT / "docs" / "anytime.md").read_text("utf-8")
