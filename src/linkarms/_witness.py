@@ -1,0 +1,89 @@
+"""Pairs of pairs of arms, by the names of the arms: the least certain one, and one that heads for a tie."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Tie", "Witness", "read_witness"]
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The least certain pair of pairs, by the names of the arms.
+
+    ``intra`` is a pair inside one cluster and ``inter`` a pair from two clusters. The partition would be another one if
+    the arms of ``intra`` were at least as far apart as those of ``inter``; no other such change is as well supported by
+    the samples. Under a distance threshold there is only one of the pairs, the other is None: its arms might be closer, or
+    farther apart, than the threshold.
+
+    Examples
+    --------
+    >>> print(Witness(("a", "b"), ("b", "c")))
+    a and b (together) against b and c (apart)
+    """
+
+    intra: tuple[Hashable, Hashable] | None
+    inter: tuple[Hashable, Hashable] | None
+
+    def __str__(self) -> str:
+        words = []
+        if self.intra is not None:
+            words.append(f"{self.intra[0]} and {self.intra[1]} (together)")
+        if self.inter is not None:
+            words.append(f"{self.inter[0]} and {self.inter[1]} (apart)")
+        return " against ".join(words)
+
+
+def read_witness(data: dict[str, Any]) -> Witness:
+    """Read the two pairs of a dictionary; None where there is none."""
+    return Witness(*(None if pair is None else (pair[0], pair[1]) for pair in (data["intra"], data["inter"])))
+
+
+@dataclass(frozen=True)
+class Tie:
+    """The gap that a run hangs on: at 0 the arms of `witness` are tied, and no number of samples is enough.
+
+    Attributes
+    ----------
+    witness : Witness
+        The pair of pairs whose distances are compared.
+    gap : float
+        By how much the pair from two clusters is farther apart than the pair inside one, by the estimates.
+    low, high : float
+        Two standard errors to either side, not below 0.
+    samples : float
+        About how many samples the run takes in all if the gap is what it is estimated to be; infinite where it is 0.
+
+    Examples
+    --------
+    >>> from linkarms.result import Tie, Witness
+    >>> print(Tie(Witness(("a", "b"), ("b", "c")), gap=0.02, low=0.0, high=0.3, samples=180_000.0))
+    b and c are 0.02 (0 to 0.3) farther apart than a and b, and such a gap takes about 180,000 samples
+    """
+
+    witness: Witness
+    gap: float
+    low: float
+    high: float
+    samples: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain data for JSON; None for what is infinite."""
+        ends = {name: getattr(self, name) for name in ("gap", "low", "high", "samples")}
+        return {name: x if math.isfinite(x) else None for name, x in ends.items()}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Tie:
+        """Read what `Result.to_dict` says of a tie."""
+        ends = [data[name] for name in ("gap", "low", "high", "samples")]
+        return cls(read_witness(data), *(math.inf if x is None else float(x) for x in ends))
+
+    def __str__(self) -> str:
+        (u, v), (a, b) = self.witness.intra or ("", ""), self.witness.inter or ("", "")
+        what = f"{a} and {b} are {self.gap:.3g} ({self.low:.2g} to {self.high:.2g}) farther apart than {u} and {v}"
+        if not math.isfinite(self.samples):
+            return f"{what}, and a gap of 0 takes more samples than there are"
+        return f"{what}, and such a gap takes about {float(f'{self.samples:.2g}'):,.0f} samples"
