@@ -151,7 +151,7 @@ def test_weakening_by_one_changes_nothing():
     assert weaken(rule, 1) is rule
     with pytest.raises(InvalidInput, match=r"weaken=0.9 is out of range"):
         weaken(rule, 0.9)
-    with pytest.raises(InvalidInput, match="no stopping rule"):
+    with pytest.raises(InvalidInput, match="is not a stopping rule"):
         weaken("anytime", 2)
 
 

@@ -179,7 +179,7 @@ def test_choices_are_the_library_s_rules(lite):
         ({"sampling": "luck"}, "unknown"),
         ({"sampling": {"name": "luck"}}, "none called 'luck'"),
         ({"sampling": {"name": "ebc", "step": -1}}, "step"),
-        ({"sampling": {"name": "atboc"}}, "memory"),
+        ({"sampling": {"name": "atboc"}}, "keeps state"),
     ],
 )
 def test_bad_settings_are_refused_in_words(lite, change, words):

@@ -12,7 +12,7 @@ KEPT = json.loads(service.RESULTS.read_text())
 
 def test_every_row_is_there_and_has_no_error():
     rows = {(row["kind"], row["connections"]): row for row in KEPT["rows"]}
-    assert set(rows) == set(product(("status", "ask", "tell"), (1, 8, 64)))
+    assert set(rows) == set(product(service.KINDS, service.CONNECTIONS))
     for row in rows.values():
         assert row["errors"] == 0
         assert 0 < row["p50_ms"] <= row["p99_ms"]

@@ -258,10 +258,10 @@ def test_nothing_heavy_is_loaded_before_it_is_used():
 
 
 BAD = [
-    ({"problem": 3}, "no Problem"),
+    ({"problem": 3}, "not a Problem"),
     ({"rules": []}, "no rules"),
     ({"rules": ["ebc", "ebc"]}, "same name"),
-    ({"rules": 5}, "no rules"),
+    ({"rules": 5}, "not a list of rules"),
     ({"deltas": []}, "empty"),
     ({"deltas": [2.0]}, "deltas"),
     ({"trials": 0}, "trials"),
