@@ -4,13 +4,12 @@ Whole trials of EBC-H inside the core, at delta = 1e-4 for the anytime rule; und
 turns, and the ratio of each turn counts. Times are the thread's own. The table is in docs/anytime.md.
 """
 
-import json
 from pathlib import Path
 
 import numpy as np
 
 import linkarms as la
-from linkarms._machine import machine
+from benchmarks._keep import keep
 
 HERE = Path(__file__).with_suffix(".json")
 ROUNDS, TRIALS = 9, 12
@@ -94,10 +93,7 @@ def table(rows):
 def main():
     """Measure, write, print."""
     rows = measure()
-    HERE.write_text(
-        json.dumps({"command": "python -m benchmarks.anytime", "machine": machine(), "rows": rows}, indent=1)
-        + "\n"
-    )
+    keep(HERE, "python -m benchmarks.anytime", rows)
     print(table(rows))
 
 

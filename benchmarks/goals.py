@@ -5,13 +5,12 @@ clusters of the same arms; they take turns, and the ratio of each turn counts. T
 docs/without-k.md.
 """
 
-import json
 from pathlib import Path
 
 import numpy as np
 
 import linkarms as la
-from linkarms._machine import machine
+from benchmarks._keep import keep
 
 HERE = Path(__file__).with_suffix(".json")
 ROUNDS, TRIALS = 5, 8
@@ -92,10 +91,7 @@ def table(rows):
 def main():
     """Measure, write, print."""
     rows = measure()
-    HERE.write_text(
-        json.dumps({"command": "python -m benchmarks.goals", "machine": machine(), "rows": rows}, indent=1)
-        + "\n"
-    )
+    keep(HERE, "python -m benchmarks.goals", rows)
     print(table(rows))
 
 

@@ -17,7 +17,7 @@ import linkarms as la
 from evidence._store import Store
 from linkarms.montecarlo import error_interval, promise_is_broken
 
-__all__ = ["CHUNK", "AuditSeries", "is_broken", "run_chunk", "total"]
+__all__ = ["CHUNK", "RATES", "AuditSeries", "is_broken", "markdown", "rates", "run_chunk", "total"]
 
 CHUNK = 250
 
@@ -50,6 +50,27 @@ def is_broken(chunks, deltas):
     """Return, for each delta, whether the promise is broken."""
     errors, _, _, n = total(chunks)
     return [promise_is_broken(int(k), n, delta) for k, delta in zip(errors, deltas, strict=True)]
+
+
+#: The columns of `rates`, after the name.
+RATES = ["delta", "errors", "95% interval", "unstopped", "mean samples"]
+
+
+def rates(name, chunks, deltas):
+    """Return the first cells of a table's rows, one row per delta; the name stands in the first."""
+    errors, unstopped, mean, n = total(chunks)
+    rows = []
+    for j, delta in enumerate(deltas):
+        low, high = error_interval(int(errors[j]), n)
+        cells = [name if j == 0 else "", f"{delta:g}", f"{errors[j]} of {n:,}"]
+        rows.append([*cells, f"{low:.4f} to {high:.4f}", f"{unstopped[j]}", f"{mean[j]:.0f}"])
+    return rows
+
+
+def markdown(head, rows):
+    """Return a table."""
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
 @dataclass(frozen=True)
@@ -96,24 +117,20 @@ class AuditSeries:
 
     def table(self, data):
         """Return the table of the docs."""
-        head = ["instance", "delta", "errors", "95% interval", "unstopped", "mean samples"]
+        head = ["instance", *RATES]
         head += ["information bound"] * self.bounds + ["threshold / X is caught; its error rate"]
-        lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+        rows = []
         for name, entry in data["instances"].items():
-            errors, unstopped, mean, n = total(entry["runs"]["1"])
             x = self.caught(entry)
-            for j, delta in enumerate(self.deltas):
-                low, high = error_interval(int(errors[j]), n)
-                cells = [name if j == 0 else "", f"{delta:g}", f"{errors[j]} of {n:,}"]
-                cells += [f"{low:.4f} to {high:.4f}", f"{unstopped[j]}", f"{mean[j]:.0f}"]
+            for j, cells in enumerate(rates(name, entry["runs"]["1"], self.deltas)):
                 cells += [f"{entry['bound'][j]:.0f}"] if self.bounds else []
                 if x is None:
                     cells.append("never")
                 else:
                     weak, _, _, weak_n = total(entry["runs"][f"{x:g}"])
                     cells.append(f"X = {x:g}: {weak[j] / weak_n:.2f}")
-                lines.append("| " + " | ".join(cells) + " |")
-        return "\n".join(lines)
+                rows.append(cells)
+        return markdown(head, rows)
 
     def complete(self, store, name, factor, trials, until=float("inf")):
         """Run what is missing, and return all chunks; begin nothing new after ``until``."""

@@ -9,9 +9,8 @@ import time
 from pathlib import Path
 
 import linkarms as la
-from evidence._audit_series import CHUNK, is_broken, run_chunk, total
+from evidence._audit_series import CHUNK, RATES, is_broken, markdown, rates, run_chunk, total
 from evidence._store import Store
-from linkarms.montecarlo import error_interval
 
 SEED, TRIALS, DELTAS, WEAK, WEAK_TRIALS = 16_180, 10_000, (0.1, 0.2, 0.5), 32.0, 1_000
 MAX_SAMPLES = 20_000
@@ -47,26 +46,11 @@ def broken(chunks):
 
 def table(data):
     """The table of the docs."""
-    head = [
-        "instance",
-        "delta",
-        "errors",
-        "95% interval",
-        "unstopped",
-        "mean samples",
-        f"error rate of threshold / {WEAK:g}",
-    ]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    rows = []
     for name, entry in data["instances"].items():
-        errors, unstopped, mean, n = total(entry["rule"])
-        weak, _, _, weak_n = total(entry["weakened"])
-        for j, delta in enumerate(DELTAS):
-            low, high = error_interval(int(errors[j]), n)
-            lines.append(
-                f"| {name if j == 0 else ''} | {delta:g} | {errors[j]} of {n:,} | {low:.4f} to {high:.4f} | {unstopped[j]} | "
-                f"{mean[j]:.0f} | {weak[j] / weak_n:.2f} |"
-            )
-    return "\n".join(lines)
+        weak, _, _, n = total(entry["weakened"])
+        rows += [[*cells, f"{weak[j] / n:.2f}"] for j, cells in enumerate(rates(name, entry["rule"], DELTAS))]
+    return markdown(["instance", *RATES, f"error rate of threshold / {WEAK:g}"], rows)
 
 
 def main(arguments=None):

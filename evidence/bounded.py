@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 
 import linkarms as la
+from evidence._audit_series import CHUNK, RATES, is_broken, markdown, rates, run_chunk
 from evidence._store import Store
 from linkarms._core import testing as core
 from linkarms.arms import resampled_problem
-from linkarms.montecarlo import error_interval, promise_is_broken
 
-SEED, PATHS, TRIALS, CHUNK = 31_415, 400, 10_000, 250
+SEED, PATHS, TRIALS = 31_415, 400, 10_000
 DELTAS, WEAK, WEAK_TRIALS, MAX_SAMPLES = (0.1, 0.2, 0.5), 32.0, 500, 200_000
 COMMAND = "python -m evidence.bounded FOLDER"
 HERE = Path(__file__)
@@ -106,41 +106,16 @@ def figures(first, paths):
     return found
 
 
-def simulate(problem, stopping, deltas, first, trials):
-    """``[errors, unstopped, samples]`` of the given trials, each with one number per delta."""
-    found = la.simulate(
-        problem,
-        "ebc-h",
-        stopping=stopping,
-        deltas=deltas,
-        trials=trials,
-        seed=SEED,
-        max_samples=MAX_SAMPLES,
-        first_trial=first,
-    )["ebc-h"]
-    times = found.stopping_times
-    return [
-        a.sum(axis=0).tolist() for a in (found.errors, times < 0, np.where(times < 0, MAX_SAMPLES, times))
-    ]
-
-
 def audit(name, factor, first, trials):
     records, k = AUDITS[name]
     problem = resampled_problem({str(m): x for m, x in enumerate(records)}, k, la.families.bounded(0.0, 1.0))
-    return simulate(problem, la.stopping.weaken(la.stopping.Anytime(), factor), DELTAS, first, trials)
-
-
-def total(chunks):
-    """Errors, unstopped, mean samples for each delta, and the number of runs."""
-    errors, unstopped, samples = np.array(chunks).sum(axis=0)
-    n = CHUNK * len(chunks)
-    return errors, unstopped, samples / n, n
+    rule = la.stopping.weaken(la.stopping.Anytime(), factor)
+    return run_chunk(problem, rule, DELTAS, SEED, first, trials, MAX_SAMPLES)
 
 
 def broken(chunks):
     """For each delta, whether the promise is broken."""
-    errors, _, _, n = total(chunks)
-    return [promise_is_broken(int(k), n, delta) for k, delta in zip(errors, DELTAS, strict=True)]
+    return is_broken(chunks, DELTAS)
 
 
 def table(data):
@@ -155,18 +130,9 @@ def table(data):
 
 def audit_table(data):
     """The table of audits in the docs."""
-    head = ["distributions", "delta", "errors", "95% interval", "unstopped", "mean samples"]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     runs = data["audits"] | {f"{WEAKENED}, prices / {WEAK:g}": data["weakened"]}
-    for name, chunks in runs.items():
-        errors, unstopped, mean, n = total(chunks)
-        for j, delta in enumerate(DELTAS):
-            low, high = error_interval(int(errors[j]), n)
-            lines.append(
-                f"| {name if j == 0 else ''} | {delta:g} | {errors[j]} of {n:,} | {low:.4f} to {high:.4f} | {unstopped[j]} | "
-                f"{mean[j]:.0f} |"
-            )
-    return "\n".join(lines)
+    rows = [cells for name, chunks in runs.items() for cells in rates(name, chunks, DELTAS)]
+    return markdown(["distributions", *RATES], rows)
 
 
 def main(arguments=None):
@@ -185,7 +151,7 @@ def main(arguments=None):
         for version in ("1", "2"):
             if options.folder and version not in entry and not late():
                 rule = la.stopping.Anytime(version=int(version))
-                entry[version] = simulate(make(options.folder), rule, [0.1], 0, trials)
+                entry[version] = run_chunk(make(options.folder), rule, [0.1], SEED, 0, trials, MAX_SAMPLES)
                 store.save()
     audits = store.data.setdefault("audits", {name: [] for name in AUDITS})
     weakened = store.data.setdefault("weakened", [])

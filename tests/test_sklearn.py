@@ -30,7 +30,10 @@ EXPECTED_FAILURES: dict[str, str] = {}
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 @pytest.mark.filterwarnings("ignore:Skipping check:sklearn.exceptions.SkipTestWarning")
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks(estimator, check, monkeypatch):
+    monkeypatch.setenv(
+        "SCIPY_ARRAY_API", "1"
+    )  # scikit-learn leaves out its checks of array API input otherwise
     check(estimator)
 
 
