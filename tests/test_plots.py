@@ -64,6 +64,11 @@ def test_arms_info_of_a_plane():
     assert info.missing == ()
 
 
+def test_arms_with_equal_estimates_are_linked():
+    estimates = [[0.0, 0.0], [0.0, 0.0], [5.0, 0.0], [5.0, 0.0], [5.0, 0.0]]
+    assert plots.arms_info(result(estimates, [0, 0, 1, 1, 1])).links == ((0, 1), (2, 3), (2, 4))
+
+
 def test_arms_info_leaves_out_arms_without_samples():
     info = plots.arms_info(masked(), true_parameters=PLANE)
     assert (info.arms, info.missing) == (("a", "b", "c"), ("d", "e"))

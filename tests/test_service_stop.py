@@ -1,6 +1,8 @@
 """SIGTERM ends the process within its grace, whatever runs."""
 
+import gc
 import re
+import sys
 import threading
 import time
 
@@ -8,6 +10,9 @@ import httpx
 import pytest
 from tests.service_process import MAIN, Service
 from tests.test_service import COFFEE, HERE
+
+from linkarms.server import _run
+from linkarms.server._limits import COLLECTIONS, TIMES
 
 #: The service with a grace of two seconds, and campaigns that never finish what `{0}` says.
 STUCK = """
@@ -75,3 +80,14 @@ def test_requests_under_way_are_answered(tmp_path):
             assert service.stop() == 0
             sender.join(20)
         assert [ticket["id"] for ticket in found[0]] == [1]
+
+
+def test_pauses_of_python_are_short_while_it_serves_and_as_before_afterwards(tmp_path, monkeypatch):
+    def settings():
+        return sys.getswitchinterval(), gc.get_threshold(), gc.get_freeze_count() > 0
+
+    seen, before = [], settings()
+    monkeypatch.setattr(_run.Server, "run", lambda server: seen.append(settings()))
+    _run.serve(tmp_path / "runs.db", port=0)
+    assert seen == [(pytest.approx(TIMES.turn), COLLECTIONS, True)]
+    assert settings() == before

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms.errors import InvalidInput
+from linkarms.linkage import minimum_spanning_tree
 from linkarms.plots._labels import place_labels
 from linkarms.plots._style import (
     FAINT,
@@ -275,17 +276,11 @@ def _principal_axes(
 
 def _links(estimates: NDArray[np.float64], labels: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
     """The edges of the minimum spanning tree of each cluster."""
-    from scipy.sparse.csgraph import minimum_spanning_tree
-    from scipy.spatial.distance import pdist, squareform
-
     links: list[tuple[int, int]] = []
     for label in sorted(set(labels) - {-1}):
         members = np.flatnonzero(np.array(labels) == label)
-        if len(members) < 2:
-            continue
-        tree = minimum_spanning_tree(squareform(pdist(estimates[members]))).tocoo()
-        links += [
-            (int(members[min(i, j)]), int(members[max(i, j)]))
-            for i, j in zip(tree.row, tree.col, strict=True)
-        ]
+        parent, _ = minimum_spanning_tree(estimates[members])
+        joined = np.flatnonzero(parent >= 0)
+        ends = np.sort(np.column_stack([members[joined], members[parent[joined]]]), axis=1)
+        links += [(i, j) for i, j in ends.tolist()]
     return tuple(sorted(links))
