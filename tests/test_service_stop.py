@@ -5,6 +5,7 @@ import re
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -87,7 +88,9 @@ def test_pauses_of_python_are_short_while_it_serves_and_as_before_afterwards(tmp
         return sys.getswitchinterval(), gc.get_threshold(), gc.get_freeze_count() > 0
 
     seen, before = [], settings()
-    monkeypatch.setattr(_run.Server, "run", lambda server: seen.append(settings()))
+    monkeypatch.setattr(
+        _run, "Server", lambda *arguments: SimpleNamespace(run=lambda: seen.append(settings()))
+    )
     _run.serve(tmp_path / "runs.db", port=0)
     assert seen == [(pytest.approx(TIMES.turn), COLLECTIONS, True)]
     assert settings() == before
