@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cli_words import shown_examples
 from tests.pages import run_page
 from typer.testing import CliRunner
 
@@ -30,7 +31,19 @@ CREATE = [
     "--theta",
     "-10,10",
 ]
-COMMANDS = ("create", "list", "ask", "tell", "add", "release", "retract", "status", "export", "doctor")
+COMMANDS = (
+    "create",
+    "list",
+    "ask",
+    "tell",
+    "add",
+    "release",
+    "retract",
+    "status",
+    "export",
+    "doctor",
+    "backup",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -192,7 +205,7 @@ def test_help():
         )
         assert shown.exit_code == 0
         text = " ".join(shown.output.split())
-        assert f"Examples: - linkarms campaign {command}" in text
+        assert f"Examples: linkarms campaign {command}" in text
         for option in ("--storage", "--json", "--quiet"):
             assert option in text
     shown = CliRunner().invoke(app, ["campaign", "--help"])
@@ -205,8 +218,7 @@ def examples():
         function = getattr(_campaign, "list_campaigns" if name == "list" else name, None) or getattr(
             _campaign_report, name
         )
-        bullets = function.__doc__.split("Examples:")[1].split("\n\n")
-        yield from (" ".join(bullet.split())[2:] for bullet in bullets if bullet.strip())
+        yield from shown_examples(function)
 
 
 @pytest.mark.parametrize("line", list(examples()))

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.cli_words import PAPER, cluster
+from tests.cli_words import PAPER, cluster, shown_examples
 from typer.testing import CliRunner
 
 import linkarms as la
@@ -18,7 +18,7 @@ def test_help_shows_examples():
         shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "100", "TERM": "dumb"})
         assert shown.exit_code == 0
         text = " ".join(shown.output.split())
-        assert f"Examples: - linkarms {command}" in text
+        assert f"Examples: linkarms {command}" in text
         for option in ("--json", "--seed", "--quiet"):
             assert option in text
     shown = CliRunner().invoke(app, [])
@@ -32,8 +32,7 @@ def examples():
     from linkarms.cli import _cluster, _demo, _simulate
 
     for function in (_demo.demo, _cluster.cluster, _simulate.simulate):
-        bullets = function.__doc__.split("Examples:")[1].split("\n\n")
-        yield from (" ".join(bullet.split())[2:].split()[1:] for bullet in bullets if bullet.strip())
+        yield from (line.split()[1:] for line in shown_examples(function))
 
 
 @pytest.mark.parametrize("words", list(examples()), ids=" ".join)

@@ -1,5 +1,7 @@
 """The command line names its options, not the arguments of Python."""
 
+import inspect
+
 import pytest
 import typer
 from tests.cli_words import cluster
@@ -7,6 +9,7 @@ from tests.cli_words import cluster
 from linkarms.cli._app import app, run
 from linkarms.cli._wording import in_options, speaking_of
 
+COMMANDS = typer.main.get_command(app).commands
 CLUSTER = ("cluster", "x.csv")
 CREATE = ("campaign", "create", "lab")
 
@@ -61,3 +64,23 @@ def test_the_reason_names_the_option_and_json_the_argument(few_samples, capsys):
     assert "--max-samples 5 is used up" in capsys.readouterr().out
     assert run([*words, "--json"]) == 1
     assert "max_samples=5 is used up" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [[], *([name] for name in COMMANDS), *(["campaign", name] for name in COMMANDS["campaign"].commands)],
+)
+def test_the_help_fits_a_terminal_of_80_columns(words, monkeypatch, capsys):
+    """Lines are not too long, no description is cut off, and examples can be copied as they are."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    assert run([*words, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert [line for line in shown.splitlines() if len(line) > 80 or line.endswith("-")] == []
+    if words in ([], ["campaign"]):
+        assert "...\n" not in shown.partition("Commands:")[2]
+        return
+    command = COMMANDS[words[0]] if len(words) == 1 else COMMANDS["campaign"].commands[words[1]]
+    lines = inspect.cleandoc(command.callback.__doc__).partition("Examples:")[2].splitlines()
+    assert lines
+    assert all(line in shown for line in lines)

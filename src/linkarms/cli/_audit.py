@@ -56,15 +56,12 @@ def audit(
     are not errors; they are counted separately. The exit code is 1 if the promise is broken at 99% confidence (for each
     delta), or if no run stopped, so that there is nothing to judge.
 
+    \b
     Examples:
-
-    - linkarms audit synthetic1
-
-    - linkarms audit mine.json --deltas 0.2,0.1 --trials 10000 --json
-
-    - linkarms audit synthetic1 --weaken 10
-
-    - linkarms audit synthetic1 --stopping paper --theta -5,5 --sampling ebc
+      linkarms audit synthetic1
+      linkarms audit mine.json --deltas 0.2,0.1 --trials 10000 --json
+      linkarms audit synthetic1 --weaken 10
+      linkarms audit synthetic1 --stopping paper --theta -5,5 --sampling ebc
     """
     import linkarms as la
 

@@ -22,11 +22,10 @@ def bench(seed: Seed = 0, as_json: Json = False, quiet: Quiet = False) -> None:
     import and the time to a first answer, each with the median and the quartiles of a few rounds. The
     benchmarks of the project itself, with what they are compared with, are in its repository.
 
+    \b
     Examples:
-
-    - linkarms bench
-
-    - linkarms bench --json --quiet
+      linkarms bench
+      linkarms bench --json --quiet
     """
     from linkarms._validate import check_integer
     from linkarms.cli._timing import measure

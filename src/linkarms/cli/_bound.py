@@ -28,19 +28,17 @@ def bound(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Bracket T*, the number of samples for each unit of log(1/delta) that no rule can avoid.
+    """Bracket T*, the samples that no rule can avoid.
 
-    Also shown: which share of the samples each arm should get. A problem of your own is a JSON file, as for
+    T* counts samples per unit of log(1/delta). The share of the samples that each arm should get is shown, too. A problem of your own is a JSON file, as for
     `linkarms simulate`. Nothing here is random, whatever the seed. The exit code is 1 if the bracket is
     wider than --gap.
 
+    \b
     Examples:
-
-    - linkarms bound synthetic1
-
-    - linkarms bound synthetic2:mean --gap 1e-6 --json
-
-    - linkarms bound mine.json --delta 0.01
+      linkarms bound synthetic1
+      linkarms bound synthetic2:mean --gap 1e-6 --json
+      linkarms bound mine.json --delta 0.01
     """
     import linkarms as la
 

@@ -47,7 +47,7 @@ __all__ = ["campaign"]
 
 campaign = typer.Typer(
     name="campaign",
-    help="A run in a database: for days of measurements by many people, with nothing lost.",
+    help="Runs in a database: days of measurements, by many people.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -93,14 +93,13 @@ def create(
 ) -> None:
     """Start a campaign.
 
+    \b
     Examples:
-
-    - linkarms campaign create coffee --arms ada,ben,cy,dot -k 2
-
-    - linkarms campaign create sensors --arms n1,n2,n3 --distance-threshold 0.5 --tolerance 0.05
-
-    - linkarms campaign create gaps --arms docks,hills,port -k 2 --family exponential
-      --lease 2h --storage runs.db
+      linkarms campaign create coffee --arms ada,ben,cy,dot -k 2
+      linkarms campaign create sensors --arms n1,n2,n3 --distance-threshold 0.5 \\
+          --tolerance 0.05
+      linkarms campaign create gaps --arms docks,hills,port -k 2 \\
+          --family exponential --lease 2h --storage runs.db
     """
     from linkarms.campaign import Campaign
 
@@ -130,9 +129,9 @@ def create(
 def list_campaigns(storage: StorageUrl = None, as_json: Json = False, quiet: Quiet = False) -> None:
     """List the campaigns of a storage.
 
+    \b
     Examples:
-
-    - linkarms campaign list --storage runs.db
+      linkarms campaign list --storage runs.db
     """
     from linkarms.campaign import Campaign
 
@@ -158,15 +157,14 @@ def ask(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Get tickets: which arms to measure next. One line each: the ticket, a tab, the arm.
+    """Get tickets: which arms to measure next.
 
-    The exit code is 1 if there is nothing to measure: the campaign is done, or open tickets use up its budget.
+    Each line has the ticket, a tab and the arm. The exit code is 1 if there is nothing to measure: the campaign is done, or open tickets use up its budget.
 
+    \b
     Examples:
-
-    - linkarms campaign ask coffee
-
-    - linkarms campaign ask coffee -n 8 --worker bench-2 --lease 3h --json
+      linkarms campaign ask coffee
+      linkarms campaign ask coffee -n 8 --worker bench-2 --lease 3h --json
     """
     with report.opened(name, storage) as run:
         seconds = None if lease is None else parse_duration(lease, "--lease")
@@ -190,15 +188,15 @@ def tell(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Store the sample of a ticket, or of many: with - they come on stdin, a ticket and its numbers on each line.
+    """Store the sample of a ticket, or of many from stdin.
 
-    What is told twice is counted once. All lines are stored, or none.
+    With - in place of the ticket, each line of stdin has a ticket and its numbers; all lines are stored, or none. A sample that is told
+    twice is counted once.
 
+    \b
     Examples:
-
-    - linkarms campaign tell coffee 17 0.25
-
-    - linkarms campaign tell coffee - --key monday-morning
+      linkarms campaign tell coffee 17 0.25
+      linkarms campaign tell coffee - --key monday-morning
     """
     rows = _lines(ticket, values)
     tickets = [_whole(words[0]) for words in rows]
@@ -218,13 +216,13 @@ def add(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Store a sample that nobody asked for, or many: with - they come on stdin, an arm and its numbers on each line.
+    """Store a sample that nobody asked for, or many from stdin.
 
-    They count, as long as nobody chose to report them because of their values.
+    With - in place of the arm, each line of stdin has an arm and its numbers; all lines are stored, or none. Such samples count, as long as nobody chose to report them because of their values.
 
+    \b
     Examples:
-
-    - linkarms campaign add coffee ada 0.25 --key notebook-page-7
+      linkarms campaign add coffee ada 0.25 --key notebook-page-7
     """
     rows = _lines(arm, values)
     samples = [_numbers(words) for words in rows]
@@ -237,11 +235,13 @@ def add(
 def release(
     name: Name, ticket: Ticket, storage: StorageUrl = None, as_json: Json = False, quiet: Quiet = False
 ) -> None:
-    """Give back a ticket that will not be measured, for a reason that has nothing to do with its value.
+    """Give back a ticket that will not be measured.
 
+    The reason must have nothing to do with the value.
+
+    \b
     Examples:
-
-    - linkarms campaign release coffee 17
+      linkarms campaign release coffee 17
     """
     with report.opened(name, storage) as run:
         run.release(ticket)
@@ -259,9 +259,9 @@ def retract(
 ) -> None:
     """Remove a sample, as if it had never been told. The promise becomes conditional.
 
+    \b
     Examples:
-
-    - linkarms campaign retract coffee 17 --reason "the scale was not levelled"
+      linkarms campaign retract coffee 17 --reason "the scale was not levelled"
     """
     with report.opened(name, storage) as run, report.watch("retract", quiet) as progress:
         run.retract(ticket, reason, progress=progress.update)
@@ -277,7 +277,7 @@ def _lines(first: str, values: list[str] | None) -> list[list[str]]:
     if first != "-":
         return [[first, *(values or [])]]
     if values:
-        raise InvalidInput("with - the samples come on stdin; give no values besides")
+        raise InvalidInput("with - the samples come on stdin; leave out the values")
     return list(_split(sys.stdin))
 
 

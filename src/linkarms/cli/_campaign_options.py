@@ -8,8 +8,8 @@ import typer
 
 __all__ = ["Key", "Lease", "Name", "StorageUrl", "Ticket", "Worker"]
 
-Name = Annotated[str, typer.Argument(help="The campaign.")]
-Ticket = Annotated[int, typer.Argument(help="The ticket.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The campaign.")]
+Ticket = Annotated[int, typer.Argument(metavar="TICKET", help="The ticket.")]
 StorageUrl = Annotated[
     str | None,
     typer.Option(

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = ["backup", "doctor", "export", "one_line", "opened", "status", "storage_argument", "watch"]
 
-File = Annotated[Path | None, typer.Argument(help="Where to write; by default on stdout.")]
+File = Annotated[Path | None, typer.Argument(metavar="FILE", help="Where to write; stdout by default.")]
 Format = Annotated[
-    str | None, typer.Option(help="csv, json or parquet; by default what the file's name ends in, else csv.")
+    str | None,
+    typer.Option(help="csv, json or parquet; by default what the name of the file ends with, otherwise csv."),
 ]
 
-Copy = Annotated[Path, typer.Argument(help="The copy; a file that does not exist yet.")]
+Copy = Annotated[Path, typer.Argument(metavar="FILE", help="The copy; a file that does not exist yet.")]
 Wait = Annotated[
     bool, typer.Option(help="Count all samples first, or show at once what was counted last, with its age.")
 ]
@@ -64,17 +65,15 @@ def status(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show the state of a campaign: samples, tickets, evidence, clusters, and what is promised.
+    """Show samples, tickets, evidence, clusters and the promise.
 
     The exit code is 0 whatever it shows.
 
+    \b
     Examples:
-
-    - linkarms campaign status coffee
-
-    - linkarms campaign status coffee --json
-
-    - linkarms campaign status coffee --no-wait
+      linkarms campaign status coffee
+      linkarms campaign status coffee --json
+      linkarms campaign status coffee --no-wait
     """
     from linkarms.result import would_stop_at
 
@@ -109,11 +108,10 @@ def export(
 ) -> None:
     """Write all tickets with their samples as a table.
 
+    \b
     Examples:
-
-    - linkarms campaign export coffee samples.csv
-
-    - linkarms campaign export coffee --json
+      linkarms campaign export coffee samples.csv
+      linkarms campaign export coffee --json
     """
     kind = format or (file.suffix.lstrip(".").lower() if file else "json" if as_json else "csv")
     if as_json and file is None and kind != "json":
@@ -141,15 +139,14 @@ def doctor(
 
     The exit code is 1 if anything differs, and 0 if all of it was repaired.
 
+    \b
     Examples:
-
-    - linkarms campaign doctor coffee
-
-    - linkarms campaign doctor coffee --repair
+      linkarms campaign doctor coffee
+      linkarms campaign doctor coffee --repair
     """
     from linkarms.campaign import Campaign, open_storage
 
-    # not `opened`: what is damaged is to be examined
+    # not `opened`, which refuses a damaged campaign
     with (
         Campaign(name, open_storage(**storage_argument(storage))) as run,
         watch("doctor", quiet) as progress,
@@ -172,13 +169,13 @@ def doctor(
 
 
 def backup(file: Copy, storage: StorageUrl = None, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Copy all campaigns of an SQLite storage to a new file, while others go on working.
+    """Copy all campaigns of an SQLite storage while it is in use.
 
     Copying the file itself would leave out what is in the write-ahead log beside it. For PostgreSQL use pg_dump.
 
+    \b
     Examples:
-
-    - linkarms campaign backup monday.db --storage runs.db
+      linkarms campaign backup monday.db --storage runs.db
     """
     from linkarms import campaign
 

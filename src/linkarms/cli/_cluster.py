@@ -44,7 +44,9 @@ __all__ = ["cluster"]
 
 File = Annotated[
     Path,
-    typer.Argument(help="A table: .csv, .tsv, .jsonl (also .gz), .parquet or .xlsx; one row per sample."),
+    typer.Argument(
+        metavar="FILE", help="A table: .csv, .tsv, .jsonl (also .gz), .parquet or .xlsx; one row per sample."
+    ),
 ]
 Arm = Annotated[str | None, typer.Option(metavar="COL", help="The column with the name of the arm.")]
 Value = Annotated[
@@ -104,30 +106,27 @@ def cluster(
 ) -> None:
     """Cluster the arms of a file of recorded samples.
 
-    Samples are drawn from the file as if each had a price: few from arms whose cluster is clear, many where
-    it is not. The exit code is 1 if the samples, or --max-samples, were not enough for the promise. Where the rows contradict the
-    family, warnings say what was seen, what it means for the promise and what to use instead.
+    Rows are drawn one at a time, as if each were expensive: few of arms whose cluster is clear, many of arms in doubt. If the rows
+    contradict the family, a warning says what was seen, what it means for the promise and what to use instead. The exit code is 1 if
+    the rows, or --max-samples, were not enough for the promise.
 
+    \b
     Examples:
-
-    - linkarms cluster flights.csv --arm carrier --value delay -k 2
-
-    - linkarms cluster flights.csv --arm carrier --value delay -k auto
-
-    - linkarms cluster flights.csv --arm carrier --value delay -k 2 --drop-missing --clip=-30:120
-
-    - linkarms cluster months.xlsx --wide --value jan,feb,mar,apr -k 2
-
-    - linkarms cluster trips.parquet --arm zone --value gap -k 3 --family exponential
-
-    - linkarms cluster sensors.csv --arm id --value temp --distance-threshold 0.5 --tolerance 0.05
-
-    - linkarms cluster sensors.csv --arm id --value x,y -k 4 --family gaussian:0.25 --out clusters.png
-
-    - linkarms cluster clicks.csv --arm page --value clicked -k 2 --family bernoulli --no-replace --json
-
-    - linkarms cluster trips.parquet --arm zone --value gap -k 3 --family exponential
-      --stopping paper --theta 0.1,50
+      linkarms cluster flights.csv --arm carrier --value delay -k 2
+      linkarms cluster flights.csv --arm carrier --value delay -k auto
+      linkarms cluster flights.csv --arm carrier --value delay -k 2 \\
+          --drop-missing --clip=-30:120
+      linkarms cluster months.xlsx --wide --value jan,feb,mar,apr -k 2
+      linkarms cluster trips.parquet --arm zone --value gap -k 3 \\
+          --family exponential
+      linkarms cluster sensors.csv --arm id --value temp \\
+          --distance-threshold 0.5 --tolerance 0.05
+      linkarms cluster sensors.csv --arm id --value x,y -k 4 \\
+          --family gaussian:0.25 --out clusters.png
+      linkarms cluster clicks.csv --arm page --value clicked -k 2 \\
+          --family bernoulli --no-replace --json
+      linkarms cluster trips.parquet --arm zone --value gap -k 3 \\
+          --family exponential --stopping paper --theta 0.1,50
     """
     import linkarms as la
     from linkarms import families

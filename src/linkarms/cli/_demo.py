@@ -30,18 +30,16 @@ def demo(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Cluster six simulated arms in the plane, watch it happen, and draw a picture.
+    """Cluster six simulated arms, watch it happen, draw a picture.
 
-    The arms are those of Synthetic Dataset 1: six Gaussians in three clusters. Each sample is taken where it
-    tells most. The run stops as soon as the clusters are wrong with probability at most delta.
+    The arms are those of Synthetic Dataset 1: six Gaussians in the plane, in three clusters. Each sample is taken where
+    it tells most. The run stops as soon as the clusters are wrong with probability at most delta.
 
+    \b
     Examples:
-
-    - linkarms demo
-
-    - linkarms demo --delta 0.001 --seed 7 --out demo.svg
-
-    - linkarms demo --quiet --json
+      linkarms demo
+      linkarms demo --delta 0.001 --seed 7 --out demo.svg
+      linkarms demo --quiet --json
     """
     import numpy as np
 

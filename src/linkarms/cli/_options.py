@@ -94,7 +94,7 @@ NClusters = Annotated[
         "--n-clusters",
         "-k",
         metavar="K|auto",
-        help="The number of clusters; auto for the cut with the largest gap. [default: auto, or --distance-threshold]",
+        help="The number of clusters; auto, the default without --distance-threshold, is the cut with the largest gap.",
     ),
 ]
 DistanceThreshold = Annotated[
@@ -107,7 +107,7 @@ Tolerance = Annotated[
 
 
 def goal_words(n_clusters: int | None, distance_threshold: float | None, tolerance: float) -> str:
-    """What is asked for, in words."""
+    """Return what is asked for, in words."""
     if n_clusters is not None:
         what = f"{n_clusters} clusters"
     else:

@@ -24,8 +24,8 @@ __all__ = [
 ]
 
 FAMILY_HELP = (
-    f"How samples are distributed: {SYNTAX}; with commas, one per column. Not given: {DEFAULT}, real numbers "
-    "of unknown variance."
+    f"Sample distribution: {SYNTAX}; with commas, one per column. Default: {DEFAULT}, real "
+    "numbers of unknown variance."
 )
 
 

@@ -38,19 +38,17 @@ def plan(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Estimate how many samples to budget for, if the parameters are those of the problem.
+    """Estimate how many samples to budget for, from a guess.
 
     Put a guess of the parameters into a JSON file, as for `linkarms simulate`. Without --stopping all rules
     are tried, the paper's with a Theta and an epsilon that suit the guess. The exit code is 1 if no pair of
     rules stopped in all runs.
 
+    \b
     Examples:
-
-    - linkarms plan synthetic1 --delta 0.01
-
-    - linkarms plan mine.json --sampling ebc-h --stopping anytime --trials 200
-
-    - linkarms plan mine.json --json
+      linkarms plan synthetic1 --delta 0.01
+      linkarms plan mine.json --sampling ebc-h --stopping anytime --trials 200
+      linkarms plan mine.json --json
     """
     import linkarms as la
 

@@ -34,7 +34,7 @@ Markdown = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Also write the report as a Markdown page.")
 ]
 Quick = Annotated[
-    bool, typer.Option("--quick", help="Few runs of each curve: all in some minutes, with wide intervals.")
+    bool, typer.Option("--quick", help="Few runs per curve: a few minutes in all, with wide intervals.")
 ]
 Taxi = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="TLC trip records and zone lookup, for figure4.")
@@ -58,19 +58,17 @@ def reproduce(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run the paper's experiments and write each figure and table with the paper's numbers beside ours.
+    """Run the paper's experiments and compare its numbers with ours.
 
-    Finished trials are kept in --out: a run that was interrupted goes on, and nothing is run twice unless its
-    settings change. Without --taxi or --movielens, `all` leaves out figure4 or figure5 and says so. The exit
+    Each figure and table is written with the paper's numbers beside ours. Finished trials are kept in --out: an interrupted run continues there, and nothing is run
+    twice unless its settings change. Without --taxi or --movielens, `all` leaves out figure4 or figure5 and says so. The exit
     code is 1 if a number is farther from the paper's than it should be.
 
+    \b
     Examples:
-
-    - linkarms reproduce all --quick
-
-    - linkarms reproduce figure2 table1 --trials 50 --out fig2
-
-    - linkarms reproduce figure4 --taxi ~/data/taxi --json
+      linkarms reproduce all --quick
+      linkarms reproduce figure2 table1 --trials 50 --out fig2
+      linkarms reproduce figure4 --taxi ~/data/taxi --json
     """
     require("matplotlib", "plots")
     _check_folder(out)
@@ -112,14 +110,14 @@ def _check_folder(out: Path) -> None:
         probe.unlink()
     except OSError as error:
         raise InvalidInput(
-            f"--out {out}: no folder that can be written to ({error.strerror or error})"
+            f"--out {out}: this folder cannot be written to ({error.strerror or error}); choose another one"
         ) from error
 
 
 def _command(
     what: list[str], trials: str | None, quick: bool, seed: int, taxi: bool, movielens: bool
 ) -> list[str]:
-    """What gives the same numbers again; where somebody keeps his data is his own business."""
+    """Return the command that gives the same numbers again, without the paths of the data."""
     words = ["linkarms", "reproduce", *what]
     words += [] if trials is None else ["--trials", trials]
     words += ["--quick"] if quick else []
@@ -130,7 +128,7 @@ def _command(
 
 
 def _places(options: dict[str, Path | None]) -> list[str]:
-    """Where it was written, if that says nothing about the machine."""
+    """Return the options that say where the report was written; only relative paths, which say nothing about the machine."""
     return [
         word
         for option, path in options.items()

@@ -52,15 +52,13 @@ def serve(
 
     With --json a line with the address is printed once it listens. The seed is that of the simulated samples of --demo.
 
+    \b
     Examples:
-
-    - linkarms serve
-
-    - linkarms serve --demo
-
-    - linkarms serve --storage runs.db --port 8765
-
-    - linkarms serve --host 0.0.0.0 --allow-host lab.example --token-file tokens --tls-cert lab.pem --tls-key lab.key
+      linkarms serve
+      linkarms serve --demo
+      linkarms serve --storage runs.db --port 8765
+      linkarms serve --host 0.0.0.0 --allow-host lab.example --token-file tokens \\
+          --tls-cert lab.pem --tls-key lab.key
     """
     from linkarms.cli._campaign_report import storage_argument
     from linkarms.server import serve as run

@@ -50,16 +50,20 @@ def simulate(
     """Run rules many times on a problem whose answer is known.
 
     A problem of your own is a JSON file such as
-    `{"parameters": [[0, 0], [0, 1], [5, 5]], "n_clusters": 2, "family": "gaussian:2"}`. The exit code is 1 if
+
+    \b
+      {"parameters": [[0, 0], [0, 1], [5, 5]], "n_clusters": 2,
+       "family": "gaussian:2"}
+
+    The exit code is 1 if
     some runs did not stop within --max-samples, or could not be finished (Ctrl-C, workers that were lost).
 
+    \b
     Examples:
-
-    - linkarms simulate synthetic1 --trials 200
-
-    - linkarms simulate mine.json --rules ebc-h,round-robin --deltas 0.05 --json
-
-    - linkarms simulate synthetic2 --stopping paper --theta 0.1,50 --epsilon 0.001
+      linkarms simulate synthetic1 --trials 200
+      linkarms simulate mine.json --rules ebc-h,round-robin --deltas 0.05 --json
+      linkarms simulate synthetic2 --stopping paper --theta 0.1,50 \\
+          --epsilon 0.001
     """
     import linkarms as la
     from linkarms.montecarlo import BackendError
