@@ -65,7 +65,7 @@ def with_processor(call, n):
 
 
 def rate(times, each=1):
-    """Calls, or samples, a second over the whole series."""
+    """Calls, or samples, per second over the whole series."""
     return round(1e3 * each * len(times) / sum(times))
 
 
@@ -202,7 +202,7 @@ def table(report):
             shown = [f"{x['p50_ms']:.3g} / {x['p99_ms']:.3g}" if x else "" for x in cells]
             lines.append(f"| {title} | {' | '.join(shown)} |")
     for title, key in (
-        ("single tells a second", "tell"),
+        ("single tells per second", "tell"),
         (f"samples per second in batches of {BATCH}", "batch"),
     ):
         lines.append(f"| **{title}** | {' | '.join(format(report[c][key]['rate'], ',') for c in columns)} |")
@@ -213,7 +213,7 @@ def table(report):
     load, cores = report["machine"]["load_average"], report["machine"]["cores"]
     lines += [
         "",
-        f"{report['machine']['cpu']}, {cores} cores, load {load} at the start; bare commits {bare['rate']:,} a second.",
+        f"{report['machine']['cpu']}, {cores} cores, load {load} at the start; bare commits {bare['rate']:,} per second.",
     ]
     return "\n".join(lines)
 

@@ -32,7 +32,7 @@ TICKETS = 8_000
 ARMS, SAMPLES = 20, 400
 
 
-def one(url, name, kind, seconds, share, barrier, out):
+def time_requests(url, name, kind, seconds, share, barrier, out):
     """One connection: the times of its requests in milliseconds, its errors, and how long it took."""
     times, wrong = [], 0
     with Client(name, url, patience=0) as client:
@@ -56,10 +56,10 @@ def one(url, name, kind, seconds, share, barrier, out):
         out.append((times, wrong, time.perf_counter() - start))
 
 
-def some(n, queue, *arguments):
+def time_requests_on_threads(n, queue, *arguments):
     """The connections of one process."""
     out = []
-    threads = [threading.Thread(target=one, args=(*arguments, out)) for _ in range(n)]
+    threads = [threading.Thread(target=time_requests, args=(*arguments, out)) for _ in range(n)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -74,7 +74,7 @@ def measure(url, name, kind, connections, seconds):
         barrier, queue = manager.Barrier(connections), context.Queue()
         shares = [connections // PROCESSES] * PROCESSES if connections > 1 else [1]
         arguments = (queue, url, name, kind, seconds, TICKETS // connections, barrier)
-        workers = [context.Process(target=some, args=(n, *arguments)) for n in shares]
+        workers = [context.Process(target=time_requests_on_threads, args=(n, *arguments)) for n in shares]
         for worker in workers:
             worker.start()
         found = [part for _ in workers for part in queue.get(timeout=seconds + 300)]

@@ -17,7 +17,7 @@ PROOFS = (
     "goals_brute_force",
     "variance_audits",
     "gap_audits",
-    "looks",
+    "watched_runs",
     "supermartingales",
     "model_checks",
     "real_tables",

@@ -21,7 +21,7 @@ class Tally:
         self.times = {}
 
 
-def work(seed, urls, campaigns, end, tally):
+def run_client(seed, urls, campaigns, end, tally):
     """One connection: does one thing after the other until the end."""
     rng = np.random.default_rng(seed)
     url = urls[int(rng.integers(len(urls)))]
@@ -32,7 +32,7 @@ def work(seed, urls, campaigns, end, tally):
             name = list(campaigns)[int(rng.integers(len(campaigns)))]
             kind = str(rng.choice(kinds, p=weights))
             began = time.perf_counter()
-            _do(kind, clients[name], name, campaigns[name], rng, tally)
+            _send(kind, clients[name], name, campaigns[name], rng, tally)
             with tally.lock:
                 tally.times.setdefault(kind, []).append(time.perf_counter() - began)
     except BaseException as error:
@@ -42,7 +42,7 @@ def work(seed, urls, campaigns, end, tally):
             client.close()
 
 
-def _do(kind, client, name, arms, rng, tally):
+def _send(kind, client, name, arms, rng, tally):
     if kind == "view":
         client._campaign("GET", "/view")
     elif kind == "history":
@@ -72,10 +72,12 @@ def _remember(tally, name, tickets, values):
         tally.told |= {(name, ticket): value for ticket, value in zip(tickets, values, strict=True)}
 
 
-def several(n, seed, urls, campaigns, end, queue):
+def run_clients(n, seed, urls, campaigns, end, queue):
     """The connections of one process."""
     tally = Tally()
-    threads = [threading.Thread(target=work, args=([seed, i], urls, campaigns, end, tally)) for i in range(n)]
+    threads = [
+        threading.Thread(target=run_client, args=([seed, i], urls, campaigns, end, tally)) for i in range(n)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -31,7 +31,7 @@ PAUSE = (0.05, 0.5)
 PATIENCE = 900
 
 
-def load(url, seed, tells=TELLS, kills=True, workers=WORKERS):
+def run_round(url, seed, tells=TELLS, kills=True, workers=WORKERS):
     """One round; returns what was found, with `wrong` empty if all is well."""
     name = f"load-{seed}"
     Campaign.create(name, storage=url, **campaign_worker.settings()).close()
@@ -43,7 +43,7 @@ def load(url, seed, tells=TELLS, kills=True, workers=WORKERS):
 
         def start(number):
             process = context.Process(
-                target=campaign_worker.work, args=(url, name, number, folder, LEASE), daemon=True
+                target=campaign_worker.run_worker, args=(url, name, number, folder, LEASE), daemon=True
             )
             process.start()
             return process
@@ -146,7 +146,7 @@ def main(arguments=None):
             while len(results) < rounds:
                 seed = len(results)
                 url = server.database() if server else Path(folder) / f"{seed}.db"
-                results.append(load(url, seed))
+                results.append(run_round(url, seed))
                 store.save()
                 print(database, results[-1], flush=True)
     store.save()

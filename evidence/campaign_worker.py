@@ -44,7 +44,7 @@ class Journal:
         self.lines.append(line)
 
 
-def work(url, name, number, folder, lease):
+def run_worker(url, name, number, folder, lease):
     """Go on until the file ``stop`` is there."""
     journal = Journal(Path(folder) / f"worker-{number}")
     try:

@@ -16,12 +16,12 @@ from evidence import (
     gap_audits,
     goals,
     goals_brute_force,
-    looks,
     real_stops,
     service_fuzz,
     service_soak,
     supermartingales,
     variance_audits,
+    watched_runs,
 )
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +45,7 @@ TABLES = (
     ("anytime.md", "bounded audits", ROOT / "evidence" / "bounded.json", bounded.audit_table),
     ("exact.md", "stops", ROOT / "evidence" / "exact_stops.json", exact_stops.table),
     ("without-k.md", "gap audits", ROOT / "evidence" / "gap_audits.json", gap_audits.SERIES.table),
-    ("without-k.md", "looks", ROOT / "evidence" / "looks.json", looks.table),
+    ("without-k.md", "watched runs", ROOT / "evidence" / "watched_runs.json", watched_runs.table),
     (
         "without-k.md",
         "brute force",

@@ -26,7 +26,7 @@ HERE = Path(__file__)
 ROUNDS, STARTS, TOLERANCE = 60, 2, 1e-7
 
 
-def chosen(limit=400):
+def choose_instances(limit=400):
     """Indices of instances of at most five arms whose clusters have one or two arms, and of some with three."""
     small = {kind: [] for kind in KINDS}
     large = {kind: [] for kind in KINDS}
@@ -52,7 +52,7 @@ class Alternatives:
         self.specs = family_list(row["families"], len(self.theta))
         self.kinds = {}
 
-    def brute(self, w, seed):
+    def psi_by_brute_force(self, w, seed):
         """psi by brute force. The constraint that attains it joins, or gets one more point to start from."""
         found = psi_brute(w, self.theta, self.labels, self.families, seed=seed)
         split, lam = tuple(found["split"]), found["alternative"]
@@ -87,13 +87,13 @@ def improve(problem, w, reach):
     n = len(w)
     seen = {}
 
-    def at(x):
+    def values_at(x):
         key = x[:n].tobytes()
         if key not in seen:
             seen[key] = problem.values(np.maximum(x[:n], 1e-12))
         return seen[key]
 
-    z = at(w)[0].min()
+    z = values_at(w)[0].min()
     found = minimize(
         lambda x: -x[n],
         np.append(w, 1.0),
@@ -104,14 +104,14 @@ def improve(problem, w, reach):
             {"type": "eq", "fun": lambda x: x[:n].sum() - 1.0, "jac": lambda x: np.append(np.ones(n), 0.0)},
             {
                 "type": "ineq",
-                "fun": lambda x: at(x)[0] / z - x[n],
-                "jac": lambda x: np.column_stack([at(x)[1] / z, -np.ones(len(problem.kinds))]),
+                "fun": lambda x: values_at(x)[0] / z - x[n],
+                "jac": lambda x: np.column_stack([values_at(x)[1] / z, -np.ones(len(problem.kinds))]),
             },
         ],
         options={"ftol": 1e-11, "maxiter": 40},
     )
     new = found.x[:n] / found.x[:n].sum()
-    level = at(new)[0].min() if np.all(new > 0.0) else -np.inf
+    level = values_at(new)[0].min() if np.all(new > 0.0) else -np.inf
     return (new, level) if level > z else (w, z)
 
 
@@ -119,7 +119,7 @@ def climb(problem, w, seed):
     """From one start to weights that no constraint, known or new, improves."""
     reach, best, weights, rounds = 4.0, -np.inf, w, 0
     for rounds in range(1, ROUNDS + 1):
-        value = problem.brute(w, [*seed, rounds])
+        value = problem.psi_by_brute_force(w, [*seed, rounds])
         if value > best * (1.0 + TOLERANCE):
             reach = min(2.0 * reach, 4.0)
         else:
@@ -162,7 +162,7 @@ def main(arguments=None):
     store = Store(HERE.with_suffix(".json"), COMMAND)
     store.data.update(seed=SEED, starts=STARTS)
     done = store.data.setdefault("instances", {})
-    for index in chosen():
+    for index in choose_instances():
         if str(index) in done:
             continue
         row = done[str(index)] = solve(index)

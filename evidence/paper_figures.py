@@ -62,7 +62,7 @@ def run(figure, curve, rule, trials):
 
 
 def compare(data):
-    """Our means beside the paper's: one row a curve, rule and level."""
+    """Our means beside the paper's: one row per curve, rule and level."""
     rows = []
     for figure, curve, rule in curves():
         times = np.array(data[figure][f"{rule} {curve}"]["times"], dtype=float)

@@ -42,7 +42,7 @@ class Tally:
         return len(self.told)
 
 
-def work(number, seed, url, tally, tells):
+def run_client(number, seed, url, tally, tells):
     """One client: goes on until enough samples are acknowledged."""
     rng = np.random.default_rng([seed, number])
     try:
@@ -66,13 +66,13 @@ def work(number, seed, url, tally, tells):
         tally.wrong.append(f"client {number}: {type(error).__name__}: {error}")
 
 
-def load(storage, seed, tells=TELLS, clients=CLIENTS, between=BETWEEN):
+def run_round(storage, seed, tells=TELLS, clients=CLIENTS, between=BETWEEN):
     """One round; returns what was found, with `wrong` empty if all is well."""
     Campaign.create("load", storage=storage, **settings()).close()
     rng, tally, kills, began = np.random.default_rng([7, seed]), Tally(), 0, time.perf_counter()
     with Service(storage) as service:
         running = [
-            threading.Thread(target=work, args=(number, seed, service.url, tally, tells))
+            threading.Thread(target=run_client, args=(number, seed, service.url, tally, tells))
             for number in range(clients)
         ]
         for thread in running:
@@ -126,7 +126,7 @@ def main(arguments=None):
         ):
             while len(results) < rounds:
                 seed = len(results)
-                results.append(load(server.database() if server else Path(folder) / f"{seed}.db", seed))
+                results.append(run_round(server.database() if server else Path(folder) / f"{seed}.db", seed))
                 store.save()
                 print(database, results[-1], flush=True)
     store.save()

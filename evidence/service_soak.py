@@ -22,7 +22,7 @@ from tests.postgres import Server
 from tests.service_process import Service
 
 import linkarms as la
-from evidence._soak_clients import several
+from evidence._soak_clients import run_clients
 from evidence._store import Store
 from linkarms._machine import machine
 from linkarms.campaign import Campaign
@@ -56,14 +56,14 @@ class Health(threading.Thread):
                     taken = 30.0
                 if meant and self.up.is_set():
                     self.times.append(taken)
-                    self.memory.append(resident(self._service.process.pid))
+                    self.memory.append(resident_mebibytes(self._service.process.pid))
 
     def end(self):
         self._over.set()
         self.join()
 
 
-def resident(pid):
+def resident_mebibytes(pid):
     """Mebibytes of memory of a process; none if it has just been killed."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
@@ -72,7 +72,7 @@ def resident(pid):
     return 0.0
 
 
-def make(storage, n, arms, rule):
+def create_campaigns(storage, n, arms, rule):
     """The campaigns, which do not stop: the names of the arms by name of the campaign."""
     stopping = la.stopping.Paper(theta=(-100, 100)) if rule == "paper" else rule
     made = {}
@@ -96,7 +96,7 @@ def soak(
     rule="anytime",
 ):
     """One run; returns what was found, with `wrong` empty if nothing was lost, doubled or changed."""
-    made = make(storage, campaigns, arms, rule)
+    made = create_campaigns(storage, campaigns, arms, rule)
     context = multiprocessing.get_context("spawn")
     queue, rng, kills = context.Queue(), np.random.default_rng(seed), 0
     with Service(storage) as steady, Service(storage) as killed:
@@ -107,7 +107,7 @@ def soak(
         each = max(connections // PROCESSES, 1)
         clients = [
             context.Process(
-                target=several, args=(each, [seed, p], [steady.url, killed.url], made, end, queue)
+                target=run_clients, args=(each, [seed, p], [steady.url, killed.url], made, end, queue)
             )
             for p in range(min(PROCESSES, connections))
         ]

@@ -7,7 +7,7 @@ many ratings does it take to find users of similar taste?
 """
 
 # %%
-# The ratings of MovieLens may not be redistributed. Where its files are at hand (in the folder that the variable ``LINKARMS_MOVIELENS``
+# The ratings of MovieLens may not be redistributed. Where its files are available (in the folder that the variable ``LINKARMS_MOVIELENS``
 # names), they are used; elsewhere the ratings are simulated from the tastes below, in steps of half a star.
 
 import os

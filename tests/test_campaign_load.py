@@ -11,13 +11,13 @@ KEPT = Path(__file__).parents[1] / "evidence" / "campaign_crashes.json"
 
 def test_eight_processes_at_once(storage):
     """No "database is locked", no lost update, no ticket given to two workers."""
-    found = campaign_crashes.load(storage, seed=100, tells=400, kills=False)
+    found = campaign_crashes.run_round(storage, seed=100, tells=400, kills=False)
     assert found["wrong"] == []
     assert found["samples"] >= 400
 
 
 def test_workers_killed_under_load(storage):
-    found = campaign_crashes.load(storage, seed=101, tells=1_500)
+    found = campaign_crashes.run_round(storage, seed=101, tells=1_500)
     assert found["wrong"] == []
     assert found["samples"] >= 1_500
     assert found["kills"] >= 5

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from evidence import gap_audits, looks, variance_audits
+from evidence import gap_audits, variance_audits, watched_runs
 from evidence._audit_series import CHUNK, total
 
 ROOT = Path(__file__).parents[1]
 SERIES = {"variance_audits": variance_audits, "gap_audits": gap_audits}
 CASES = [(kind, name) for kind, module in SERIES.items() for name in module.INSTANCES]
-LOOKS = json.loads((ROOT / "evidence" / "looks.json").read_text())
+LOOKS = json.loads((ROOT / "evidence" / "watched_runs.json").read_text())
 
 
 def kept(kind):
@@ -54,25 +54,28 @@ def test_every_kind_of_variance_is_there():
     assert sum(gap_audits.setting(name).goal.largest_gap for name in gap_audits.INSTANCES) >= 4
 
 
-@pytest.mark.parametrize("name", looks.INSTANCES)
+@pytest.mark.parametrize("name", watched_runs.INSTANCES)
 def test_bounds_and_cuts_are_wrong_in_no_more_than_a_share_delta_of_the_runs(name):
     entry = LOOKS["instances"][name]
-    _, n = looks.total(entry["1"])
-    assert n >= looks.TRIALS
-    assert not np.any(looks.broken(entry["1"]))
+    _, n = watched_runs.total(entry["1"])
+    assert n >= watched_runs.TRIALS
+    assert not np.any(watched_runs.broken(entry["1"]))
 
 
 def test_weakened_bounds_and_cuts_are_caught():
-    caught = [np.all(looks.broken(e[f"{looks.WEAKER:g}"])) for e in LOOKS["instances"].values()]
+    caught = [np.all(watched_runs.broken(e[f"{watched_runs.WEAKER:g}"])) for e in LOOKS["instances"].values()]
     assert sum(caught) >= 4
 
 
 def test_some_of_the_looks_computed_again():
-    name = next(iter(looks.INSTANCES))
-    assert looks.run(name, looks.WEAKER, 0, looks.CHUNK) == LOOKS["instances"][name][f"{looks.WEAKER:g}"][0]
+    name = next(iter(watched_runs.INSTANCES))
+    assert (
+        watched_runs.run(name, watched_runs.WEAKER, 0, watched_runs.CHUNK)
+        == LOOKS["instances"][name][f"{watched_runs.WEAKER:g}"][0]
+    )
 
 
 def test_the_tables_of_the_docs_are_the_evidence():
     assert shown("without-k.md", "gap audits") == gap_audits.SERIES.table(kept("gap_audits"))
-    assert shown("without-k.md", "looks") == looks.table(LOOKS)
+    assert shown("without-k.md", "watched runs") == watched_runs.table(LOOKS)
     assert shown("anytime.md", "variance audits") == variance_audits.SERIES.table(kept("variance_audits"))

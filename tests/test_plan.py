@@ -122,7 +122,7 @@ def test_the_papers_rule_is_set_up_for_the_guess(theta, family):
 def test_a_guess_at_the_end_of_the_domain_has_no_theta():
     p = la.plan([0.0, 0.15, 0.8], 2, "bernoulli", trials=2)
     notes = {row.stopping.split("(")[0]: row.note for row in p.rows}
-    assert notes["paper"] == "no theta strictly inside the domain of the family has room for the guess"
+    assert notes["paper"] == "no theta strictly inside the domain of the family contains the guess"
     assert {row.trials for row in p.rows if row.stopping == "Anytime()"} == {2}  # which needs none
 
 

@@ -24,7 +24,7 @@ def test_two_services_one_of_them_killed(storage):
 
 
 def test_a_lost_or_doubled_sample_would_be_found(tmp_path):
-    made = service_soak.make(tmp_path / "runs.db", 1, (4, 4), "paper")
+    made = service_soak.create_campaigns(tmp_path / "runs.db", 1, (4, 4), "paper")
     with Campaign.open("soak-0", tmp_path / "runs.db") as campaign:
         campaign.add_many(made["soak-0"], [0.0, 5.0, 0.1, 5.1])
 

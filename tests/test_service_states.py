@@ -203,7 +203,7 @@ def test_too_many_who_wait_are_told_to_come_back(coffee, monkeypatch):
     assert sorted(answer.status_code for answer in answers) == [200] * 4 + [503] * 4
     for answer in answers:
         if answer.status_code == 503:
-            problem(answer, 503, "3 requests wait for the campaign 'coffee' already")
+            problem(answer, 503, "3 requests already wait for the campaign 'coffee'")
 
 
 def test_no_more_streams_than_the_limit_says(coffee, monkeypatch):

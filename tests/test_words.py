@@ -34,6 +34,8 @@ def test_no_phrase_that_the_style_guide_replaces():
         "the other way round than",
         "what lives there",
         "100 samples will do",
+        "-1 for one a core",
+        "would go on for ever",
     ],
 )
 def test_the_count_finds_them(text):

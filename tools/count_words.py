@@ -15,9 +15,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 #: A phrase as a regular expression, and what to write instead.
 PHRASES = {
-    r"\b(one|row|ms|µs|MB|number|numbers|samples?|pull|pulls|draws?|seconds?|merge|line|file|entry) an? "
-    r"(sample|step|arm|row|pull|trial|run|merge|delta|pair|rule|line|campaign|second|minute)\b"
-    r"(?!\s+(is|are|was|that|of|needs|takes|keeps))": "per",
+    r"\b(one|row|ms|µs|MB|number|numbers|samples?|pull|pulls|draws?|seconds?|merge|line|file|entry|function|stream|covariance|tells|"
+    r"commits|tracebacks) an? (sample|step|arm|row|pull|trial|run|merge|delta|pair|rule|line|campaign|second|minute|core|curve|category)\b"
+    r"(?!\s+(is|are|was|that|of|needs|takes|keeps))|\btime a sample\b": "per",
     r"\bmend(s|ed|ing)?\b": "fix, correct",
     r"\bdear(er|est)?\b": "expensive",
     r"\banew\b": "again",
@@ -31,6 +31,7 @@ PHRASES = {
     r"\bthe other way round\b": "the reverse",
     r"\buntil it is that itself\b|\bkeeps? account\b": "name the thing",
     r"\blives? in\b|\bwhat lives\b|\bstands? on top\b": "is in",
+    r"\bfor ever\b|\bcounted apart\b|\bin the place of\b": "forever, separately, in place of",
     r"\bsamples (would|will) do\b": "are enough",
 }
 #: Where a phrase is right: the example of sensors in rooms, this script, and quotations of the style guide.

@@ -225,7 +225,7 @@ void ThresholdSearch<Problem>::look_across(const Ground& ground, Index x) {
   cut_ = std::move(cut);
 }
 
-/// Put `edge`, which crosses the cut at x, in the place of x's edge to its parent.
+/// Put `edge`, which crosses the cut at x, in place of x's edge to its parent.
 template <class Problem>
 void ThresholdSearch<Problem>::exchange(const Ground& ground, Index x, const Edge& edge) {
   const bool first = cut_->inside[edge.u] == cut_->inside[x];

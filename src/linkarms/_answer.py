@@ -39,7 +39,7 @@ def make_result(
     delta : float
         The promised error probability.
     stopped : bool
-        The rule stopped, so that the promise holds.
+        The rule stopped, so the promise holds.
     ending : str or None
         Why the run ended otherwise, if it did.
     told : Told
@@ -119,7 +119,7 @@ def _reason(
     if missing:
         return f"{start}; {len(missing)} arm(s) have no sample, the first is {missing[0]!r}"
     if engine.ambiguous and engine.goal.tolerance == 0.0:
-        return f"{start}; the estimates have equal edges at the cut, so that their partition is not unique"
+        return f"{start}; the estimates have equal edges at the cut, so their partition is not unique"
     bound = engine.error_bound()
     if ending is not None and bound is not None:
         start += f"; {would_stop_at(bound, ended=True)}"

@@ -1,4 +1,4 @@
-"""On what the figures were taken."""
+"""The machine on which figures were measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress: a bar in a notebook, a bar on a terminal (rich, if it is installed), a line on stderr now and then elsewhere."""
+"""Progress: a bar in a notebook, a bar on a terminal (rich, if it is installed), occasional lines on stderr elsewhere."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Progress:
         return self
 
     def update(self, fraction: float, text: str) -> None:
-        """Show that ``fraction`` of the work is done; cheap to call often."""
+        """Show that ``fraction`` of the work is done; it may be called often."""
         now = time.monotonic()
         live = self._bar is not None or self._cell is not None
         if not self.enabled or now - self._last < (0.1 if live else self.every):
@@ -72,7 +72,7 @@ class Progress:
             self.say(text)
 
     def say(self, text: str) -> None:
-        """Print a line, whenever the last one was; on a terminal it stays when the bar goes."""
+        """Print a line at once; on a terminal it stays when the bar disappears."""
         if not self.enabled:
             return
         if self._cell is not None:

@@ -1,6 +1,6 @@
 """The loops of `BanditClusterer.fit`: one pull at a time, and over recorded samples inside the native core.
 
-`BanditClusterer.fit` draws one record, tells it, and asks again. For records that are all at hand the core does the same in one call, in
+`BanditClusterer.fit` draws one record, tells it, and asks again. For records in memory the core does the same in one call, in
 the same order and with the same decisions. It comes back when an arm needs its next block of random draws, and when somebody wants to look.
 """
 
@@ -47,7 +47,7 @@ def pull_until_done(
 
 @runtime_checkable
 class Recorded(Protocol):
-    """Records that are all at hand, each arm with its own order of draws; `linkarms.arms.RecordedArms` is one."""
+    """Records in memory, each arm with its own order of draws; `linkarms.arms.RecordedArms` is one."""
 
     @property
     def replace(self) -> bool:

@@ -1,4 +1,4 @@
-"""Is a run heading for a tie? The gap that it hangs on, with an interval, and the samples that such a gap takes."""
+"""Is a run heading for a tie? The gap that decides, with an interval, and the samples that such a gap takes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _psi_of_samples(engine: Engine, pairs: tuple[int, int, int, int]) -> float:
 
 
 def tie_in_words(engine: Engine, tie: Tie, ended: bool) -> str | None:
-    """Say what the run hangs on, if it is heading for a tie or has ended without a stop; else None."""
+    """Describe the gap that decides, if the run is heading for a tie or has ended without a stop; otherwise return None."""
     arms = set(engine.core.nearest_witness or ())
     enough = min((int(engine.core.counts[m]) for m in arms), default=0) >= _ENOUGH
     heading = enough and tie.samples >= _FAR * float(engine.core.counts.sum())

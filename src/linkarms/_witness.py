@@ -44,7 +44,7 @@ def read_witness(data: dict[str, Any]) -> Witness:
 
 @dataclass(frozen=True)
 class Tie:
-    """The gap that a run hangs on: at 0 the arms of `witness` are tied, and no number of samples is enough.
+    """The gap that decides a run: at 0 the arms of `witness` are tied, and no number of samples is enough.
 
     Attributes
     ----------

@@ -44,7 +44,7 @@ class Client:
     """A campaign behind a service. Use `create` or `open`; the methods are those of `linkarms.campaign.Campaign`.
 
     A request that gets no answer (the service restarts, the network fails) is sent again until ``patience`` seconds are over. `ask`,
-    `add`, `add_many` and `tell_many` carry an idempotency key, so that what was done is not done twice.
+    `add`, `add_many` and `tell_many` carry an idempotency key, so nothing is done twice.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Client:
     token : str, optional
         By default the variable ``LINKARMS_TOKEN``.
     patience : float, default 60
-        Seconds for which a request is sent again.
+        Seconds during which a failed request is repeated.
     timeout : float, default 120
         Seconds that one answer may take.
 
@@ -107,12 +107,12 @@ class Client:
 
     @classmethod
     def open(cls, name: str, url: str = _URL, *, token: str | None = None) -> Client:
-        """Go on with a campaign; `NotFound` if there is none of this name."""
+        """Open an existing campaign; `NotFound` if there is none of this name."""
         self = cls(name, url, token=token)
         return self._first(self.status)
 
     def _first(self, request: Callable[[], object]) -> Client:
-        """Return itself, if the first request succeeds; no connection is left behind otherwise."""
+        """Return itself if the first request succeeds; otherwise close the connection."""
         try:
             request()
         except BaseException:
@@ -122,7 +122,7 @@ class Client:
 
     @staticmethod
     def names(url: str = _URL, *, token: str | None = None) -> list[str]:
-        """The names of the campaigns."""
+        """Return the names of the campaigns."""
         with Client("any", url, token=token) as client:
             found = client._request("GET", "/campaigns")
         return [str(campaign["name"]) for campaign in found["campaigns"]]
@@ -146,7 +146,7 @@ class Client:
     def ask(
         self, n: int = 1, worker: str | None = None, *, lease: float | None = None, key: str | None = None
     ) -> list[Ticket]:
-        """Tickets for the next ``n`` pulls; none once the campaign is done."""
+        """Return tickets for the next ``n`` pulls; none once the campaign is done."""
         body = {"n": n, "worker": worker, "lease": lease, "key": key or _new_key()}
         return [_record(Ticket, ticket) for ticket in self._campaign("POST", "/ask", body)["tickets"]]
 
@@ -189,16 +189,16 @@ class Client:
         return self._receipts("/add", {"samples": samples, "worker": worker, "key": key or _new_key()})
 
     def release(self, ticket: Ticket | int) -> None:
-        """Give a ticket back."""
+        """Give back a ticket."""
         self._campaign("POST", "/release", {"ticket": ticket.id if isinstance(ticket, Ticket) else ticket})
 
     def retract(self, ticket: Ticket | int, reason: str) -> None:
-        """Take a sample out."""
+        """Remove a sample, as if it had never been told."""
         number = ticket.id if isinstance(ticket, Ticket) else ticket
         self._campaign("POST", "/retract", {"ticket": number, "reason": reason})
 
     def status(self, *, wait: bool = True) -> Status:
-        """Return how the campaign stands; unless ``wait``, samples that are not counted yet are not waited for."""
+        """Return the state of the campaign; with ``wait=False``, without samples that are not counted yet."""
         found = self._campaign("GET", self._waiting("", wait))
         return _record(Status, found | {"arms": tuple(found["arms"])})
 
@@ -228,7 +228,7 @@ class Client:
         return content if format == "parquet" else content.decode()
 
     def doctor(self) -> Checkup:
-        """Let the service replay the log and compare it with what is stored."""
+        """Have the service replay the log and compare it with what is stored."""
         return _record(Checkup, self._campaign("POST", "/doctor", {}))
 
     def _waiting(self, path: str, wait: bool) -> str:

@@ -65,9 +65,10 @@ def cluster(
         The distributions of the samples; a Problem has its own. By default ``"gaussian-unknown"``: real numbers of unknown
         variance. Samples that are whole numbers get a `linkarms.errors.FamilySuggestion`.
     max_samples : int or None, default 1,000,000
-        Give up, without a promise, after so many samples: parameters that are tied, or nearly so, would go on for ever. None for no limit.
+        Give up, without a promise, after so many samples: with tied parameters, or nearly tied ones, a run might never end. None
+        for no limit.
     sampling, stopping, seed, costs
-        As in `BanditClusterer`; the seed also draws the recorded or simulated samples. None is a seed that nobody has chosen.
+        As in `BanditClusterer`; the seed also draws the recorded or simulated samples. None draws a random seed.
     replace : bool, default True
         Draw recorded samples with replacement. Without, a run ends, with no promise, when it needs more of an arm than there are.
         Either way the promise is about the distributions that the records came from only if the records are as good as fresh
@@ -80,7 +81,7 @@ def cluster(
         Leave out recorded samples with a number that is missing or not finite; otherwise they are refused.
     clip : tuple of float, optional
         Move samples below the first number up to it, and those above the second down to it. The clusters are then those of the clipped
-        means, the result says so, and the default family is ``bounded``, which takes nothing for granted: the way out where rare samples
+        means, the result says so, and the default family is ``bounded``, which assumes nothing but the range. Use it where rare samples
         are far out.
     progress : bool, default False
         Show progress on stderr.
@@ -186,7 +187,7 @@ class _ProgressWatch:
 
 
 def _refuse_constant(source: RecordedArms, clusterer: BanditClusterer) -> None:
-    """Raise `InvalidInput` for an arm whose records are all equal: they say nothing of its variance, and the run would not end."""
+    """Raise `InvalidInput` for an arm whose records are all equal: they say nothing about its variance, and the run would not end."""
     spread = source.variances.max(axis=1)
     shared = any(getattr(family, "shared", False) for family in clusterer.families.families)
     constant = np.flatnonzero(spread == 0.0)

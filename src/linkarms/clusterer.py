@@ -64,18 +64,18 @@ class BanditClusterer:
     stopping : StoppingRule or None
         When to stop; see `linkarms.stopping`. None for the sampling rule's own stop, where it has one.
     seed : int, numpy.random.Generator or None, default 0
-        Seed of the rules' own random numbers (EBC's first weights); None for one that nobody has chosen.
+        Seed of the rules' own random numbers (EBC's first weights); None for a random seed.
     max_samples : int, optional
         Give up, without a promise, after so many samples.
     distance_threshold : float, optional
         In place of a number of clusters: they are the components of the graph that joins arms closer than this, as in scikit-learn's
-        ``AgglomerativeClustering(distance_threshold=r, linkage="single")``. Arms exactly so far apart are not joined, and a run on
-        them does not stop without a tolerance.
+        ``AgglomerativeClustering(distance_threshold=r, linkage="single")``. Arms at exactly this distance are not joined, and
+        a run on them does not stop without a tolerance.
     tolerance : float, default 0
         Differences of distances below this do not matter. A partition into K clusters is right if no cluster can be split so that all
         pairs cut are longer, by the tolerance or more, than some pair of arms of two clusters; one by a threshold r, if no two arms of two
         clusters are at most r minus the tolerance apart, and no cluster can be split into parts at least r plus the tolerance apart.
-        With it, every run ends, also where distances are equal.
+        With a tolerance every run ends, even if distances are equal.
     costs : sequence of float or dict, optional
         What a sample of each arm costs, in the order of the arms or by name. Expensive arms are then sampled less; `Result.cost` is
         what the run has cost. For EBC-H and EBC.
@@ -148,12 +148,12 @@ class BanditClusterer:
 
     @property
     def distance_threshold(self) -> float | None:
-        """The distance from which on arms are not joined; None where K is fixed."""
+        """Arms closer than this are joined; None where K is fixed."""
         return self.goal.distance_threshold
 
     @property
     def tolerance(self) -> float:
-        """The difference of distances below which it does not matter."""
+        """Differences of distances below this do not matter."""
         return self.goal.tolerance
 
     @property
@@ -163,7 +163,7 @@ class BanditClusterer:
 
     @property
     def means(self) -> NDArray[np.float64]:
-        """Means of the arms' sufficient statistics, shape (M, d), clipped to nothing; 0 without a sample."""
+        """Means of the arms' sufficient statistics, shape (M, d), not clipped; 0 without a sample."""
         return self._engine.core.means.copy()
 
     @property
@@ -179,7 +179,7 @@ class BanditClusterer:
 
     @property
     def done(self) -> bool:
-        """Nothing more to ask: the rule stopped, the budget is used up, or the run was closed."""
+        """Whether there is nothing more to ask: the rule stopped, the budget is used up, or the run was closed."""
         return self._stopped or self._closed is not None or self._budget_left(pending=False) == 0
 
     def _budget_left(self, pending: bool) -> int | None:
@@ -189,10 +189,10 @@ class BanditClusterer:
         return max(self.max_samples - used, 0)
 
     def ask(self, n: int = 1) -> list[Hashable]:
-        """The next ``n`` arms to sample, an arm perhaps several times; fewer where the budget ends, none once done.
+        """Return the next ``n`` arms to sample, an arm perhaps several times; fewer when the budget runs out, none once done.
 
-        They are pending until told or released. Pending pulls count when arms are chosen, so that a batch spreads out, and never
-        when it is decided whether to stop.
+        They are pending until told or released. Pending pulls count in the choice of arms, so a batch spreads out, but never in the
+        decision to stop.
         """
         wanted = check_integer("n", n, 1)
         if self.done:
@@ -214,13 +214,13 @@ class BanditClusterer:
     def tell(self, arm: Hashable, value: ArrayLike) -> None:
         """Report one sample of an arm: a number, or ``n_features`` numbers.
 
-        Samples may come in any order, and also for arms that were not asked for (earlier measurements, say) as long as nobody
+        Samples may come in any order, and for arms that were not asked for (such as earlier measurements), as long as nobody
         chose to report them because of their values.
         """
         self.tell_many([arm], [value])
 
     def tell_many(self, arms: Iterable[Hashable], values: Iterable[ArrayLike]) -> None:
-        """Report several samples, in this order. If one is refused, none is taken in."""
+        """Report several samples, in this order. If one is refused, none is counted."""
         names = list(arms)
         indices, samples = self.check_samples(names, values)
         text = self._hint.look(samples, self._engine.core.counts)
@@ -247,7 +247,7 @@ class BanditClusterer:
     def check_samples(
         self, arms: Iterable[Hashable], values: Iterable[ArrayLike]
     ) -> tuple[list[int], NDArray[np.float64]]:
-        """Indices of the arms and the samples, shape (n, d), as `tell_many` would take them in; or the error that it would raise."""
+        """Return the indices of the arms and the samples, shape (n, d), as `tell_many` would count them; or raise its error."""
         names, raw = list(arms), list(values)
         if len(names) != len(raw):
             raise InvalidInput(
@@ -281,7 +281,7 @@ class BanditClusterer:
             self._engine.core.add_pending(m, -1)
 
     def release(self, arm: Hashable) -> None:
-        """Give a pending pull back: it will not be told."""
+        """Give back a pending pull that will not be told."""
         m = find_arm(self._index, arm)
         if self._engine.core.pending[m] == 0:
             raise UnknownArm(
@@ -324,11 +324,11 @@ class BanditClusterer:
         return self
 
     def evidence_and_threshold(self) -> tuple[float, float]:
-        """The statistic of the stopping rule and the level it has to reach (0 and infinite before every arm has a sample)."""
+        """Return the statistic of the stopping rule and the level it has to reach (0 and infinite before every arm has a sample)."""
         return self._engine.evidence(), self._engine.threshold()
 
     def result(self) -> Result:
-        """The clusters as they are known now; `Result.stopped` and `Result.reason` say whether the promise holds."""
+        """Return the current clusters; `Result.stopped` and `Result.reason` say whether the promise holds."""
         told = self._log.told() if self._records is None else self._records
         ending = self._ending()
         return make_result(
@@ -342,17 +342,17 @@ class BanditClusterer:
         return f"max_samples={self.max_samples} is used up" if self._closed is None else self._closed
 
     def dump(self) -> str:
-        """The whole run as versioned plain JSON, from which `load` goes on exactly where it was."""
+        """Return the whole run as versioned plain JSON, from which `load` continues exactly."""
         return write_dump(settings_of(self, self._engine.sampling, self._engine.stopping) | self.snapshot())
 
     def snapshot(self) -> dict[str, Any]:
-        """What of a dump changes while the run goes on, without late samples; `restore` takes it back."""
+        """Return the part of a dump that changes during the run, without late samples, for `restore`."""
         snapshot = {"stopped": self._stopped, "closed": self._closed, "state": self._engine.to_dict()}
         memory = self._engine.sampling.memory()
         return snapshot if memory is None else snapshot | {"memory": memory}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Go on from a `snapshot` of the same run."""
+        """Continue from a `snapshot` of the same run."""
         restore_engine(self._engine, snapshot)
         self._stopped, self._closed = snapshot["stopped"], snapshot["closed"]
 
@@ -368,14 +368,14 @@ class BanditClusterer:
         sampling: SamplingRule | None = None,
         stopping: StoppingRule | None = None,
     ) -> BanditClusterer:
-        """The run that `dump` wrote; it continues bit for bit as if it had never been interrupted.
+        """Return the run that `dump` wrote; it continues bit for bit as if it had never been interrupted.
 
         Parameters
         ----------
         blob : str
             What `dump` returned.
         family, sampling, stopping : optional
-            A user's own classes, which a dump names and does not contain.
+            Your own classes, which a dump names but does not contain.
         """
         data = read_dump(blob)
         with damage_named():

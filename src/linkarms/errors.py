@@ -207,7 +207,7 @@ class StorageError(LinkarmsError):
 
 
 class ServiceError(LinkarmsError):
-    """A service that cannot be reached, or that does not let one in.
+    """A service that cannot be reached, or that refuses access.
 
     Examples
     --------

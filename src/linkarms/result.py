@@ -73,7 +73,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Known:
-    """Cuts that have been found; called like those that have not."""
+    """Known cuts, with the interface of cuts that are computed on demand."""
 
     value: tuple[Cut, ...]
 
@@ -110,7 +110,7 @@ class Result:
     reason : str
         Why the run stopped, or why it has not, in words.
     ambiguous : bool
-        The estimates have equal edges at the cut, so that their partition is not unique.
+        The estimates have equal edges at the cut, so their partition is not unique.
     error_bound : float or None
         The smallest delta at which the rule would stop now, 1 if there is none below 1; None for a rule that is asked in
         Python. For each delta fixed beforehand, the chance that a wrong partition is ever named while this is at most
@@ -122,13 +122,13 @@ class Result:
     features : tuple of str or None
         Names of the coordinates, where the samples came from columns with names.
     distance_threshold : float or None
-        The distance from which on arms are not joined, where that was given in place of a number of clusters.
+        Arms closer than this are joined, where that was given in place of a number of clusters.
     tolerance : float
         Differences of distances below this do not matter.
     costs : ndarray, shape (M,), or None
         What a sample of each arm costs; None where no costs were given.
     tie : Tie or None
-        The gap that a run without a stop hangs on, with an interval, and the samples that it would take.
+        The gap that keeps the run from stopping, with an interval, and the samples that it would take.
 
     Examples
     --------
@@ -164,12 +164,12 @@ class Result:
 
     @property
     def has_cuts(self) -> bool:
-        """Whether `cuts` can be had: a result that was stored with more than 200 arms is without them."""
+        """Whether the result has `cuts`: one that was stored with more than 200 arms does not."""
         return self.later_cuts is not None
 
     @property
     def has_quick_cuts(self) -> bool:
-        """Whether `cuts` can be had within some ten milliseconds."""
+        """Whether `cuts` can be computed within some ten milliseconds."""
         return self.has_cuts and len(self.arms) <= 200
 
     @property

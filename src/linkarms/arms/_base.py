@@ -14,7 +14,7 @@ from linkarms.errors import InvalidInput
 
 __all__ = ["ArmSource", "SeedLike", "arm_streams", "unique_names"]
 
-#: A seed, a generator that gives one, or None for one that nobody has chosen.
+#: A seed, a generator that gives one, or None for a random seed.
 SeedLike: TypeAlias = int | np.random.Generator | None
 
 
@@ -22,7 +22,7 @@ class ArmSource(ABC):
     """A source of samples: named arms, one sample per pull.
 
     Subclass it to draw samples from somewhere linkarms does not know. A source is used by one run at a time;
-    it keeps its place, so that a second run over the same source goes on where the first one ended.
+    it keeps its place, so a second run over the same source continues where the first one ended.
 
     Attributes
     ----------

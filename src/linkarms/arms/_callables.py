@@ -17,7 +17,7 @@ __all__ = ["CallableArms"]
 
 
 class CallableArms(ArmSource):
-    """One function an arm; each call, without arguments, returns one sample.
+    """One function per arm; each call, without arguments, returns one sample.
 
     Exceptions raised by a function reach the caller unchanged.
 
@@ -27,8 +27,8 @@ class CallableArms(ArmSource):
         A list names the arms 0, 1, ...; a dict names them by its keys. A sample is a number, or a sequence of
         ``n_features`` numbers.
     n_features : int, optional
-        Numbers in one sample. If left out, the first sample tells: it is drawn when `n_features` is first
-        needed, kept, and served as the first sample of its arm.
+        Numbers in one sample. If left out, the first sample decides: it is drawn when `n_features` is first
+        needed, and returned as the first sample of its arm.
 
     Examples
     --------
@@ -97,6 +97,6 @@ class CallableArms(ArmSource):
 
 
 def _short(value: object) -> str:
-    """The value in at most 60 characters of one line."""
+    """Return the value in one line of at most 60 characters."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."

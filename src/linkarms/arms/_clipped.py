@@ -1,4 +1,4 @@
-"""Samples moved into an interval, so that rare ones far out cannot decide a mean."""
+"""Clipped samples: rare ones far out cannot decide a mean."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> Any:
         semicolons numbers may have decimal commas), .jsonl or .ndjson (one JSON object per line), all of these also with .gz; .parquet;
         .xlsx (the first sheet, its first row the names of the columns). Empty cells are missing values.
     columns : sequence of str, optional
-        Read no others; names that the file does not have are passed over.
+        Read only these; names that the file does not have are ignored.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def _opened(path: Path) -> Any:
 
 
 def _delimiter(path: Path, suffix: str) -> str:
-    """Return the character between the columns, from the first line: the one of comma, tab and semicolon that is there most often."""
+    """Return the character between the columns, from the first line: comma, tab or semicolon, whichever is most frequent."""
     usual = "\t" if suffix.startswith(".tsv") else ","
     with _opened(path) as file:
         first = file.readline(1 << 16)

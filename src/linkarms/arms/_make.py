@@ -1,4 +1,4 @@
-"""One way in: whatever the user has, as an `ArmSource`."""
+"""Turn whatever the user has into an `ArmSource`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def make_source(
         or (arms, samples, d), a pandas, polars or pyarrow frame, or a file that `read_table` reads; a dict or list of functions that return
         one sample each.
     arm, value : str, and str or list of str
-        The columns of a frame or file; for nothing else.
+        The columns of a frame or file; not for other sources.
     wide : bool, default False
         The frame or file has one column per arm; ``value`` may name which.
     replace : bool, default True

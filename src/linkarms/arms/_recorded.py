@@ -47,7 +47,7 @@ class RecordedArms(ArmSource):
         Samples by the name of the arm, each an array of shape ``(n,)`` or ``(n, d)``; ``n`` may differ from
         arm to arm.
     replace : bool, default True
-        Draw with replacement: every pull is one of the arm's records, each as likely as any other, so that
+        Draw with replacement: every pull is one of the arm's records, each as likely as any other, so
         the clusters are those of the recorded samples. Otherwise each record is used once, in random order,
         until the arm is exhausted.
     seed : int, numpy.random.Generator or None, default 0
@@ -118,7 +118,7 @@ class RecordedArms(ArmSource):
         )
 
     def changed(self, change: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> RecordedArms:
-        """Return the same arms with each array of records replaced; draws go on with the same random streams."""
+        """Return the same arms with each array of records replaced; draws continue with the same random streams."""
         other = copy.copy(self)
         other._records = [np.ascontiguousarray(change(records)) for records in self._records]
         return other

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 class Resampled(Family):
     """A family whose samples are records, drawn with replacement, whatever the parameter.
 
-    Everything but the draw is that of ``model``: rules weigh the samples as if they came from it, rightly or not.
+    Everything but the draw is that of ``model``: rules treat the samples as if they came from it, whether or not that is true.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Resampled(Family):
         return np.hstack([c[rng.integers(len(c), size=size)] for c in self.columns])
 
     def to_dict(self) -> dict[str, Any]:
-        """The model, and a digest of the records: enough to tell two apart, not to make one again."""
+        """Return the model and a digest of the records: enough to distinguish two families, not to rebuild one."""
         digest = hashlib.sha256()
         for c in self.columns:
             digest.update(np.array(c.shape, dtype=np.int64).tobytes() + np.ascontiguousarray(c).tobytes())

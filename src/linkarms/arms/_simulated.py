@@ -12,7 +12,7 @@ from linkarms.errors import InvalidInput, UnknownArm
 
 __all__ = ["SimulatedArms"]
 
-#: Samples drawn at a time. Part of what a seed means: another number gives other samples.
+#: Samples drawn at a time. Another number gives other samples for the same seed.
 _BLOCK = 256
 
 

@@ -32,7 +32,7 @@ _LISTED = 1e-6
 _FURTHER, _FINEST = 0.1, 1e-7
 #: psi has to lie between this and one over it, so that it can be divided by.
 _LEAST = 1e-290
-#: A value of psi above a bound of it by more than this, relatively, is no rounding.
+#: A value of psi above a bound of it by more than this, relatively, is not due to rounding.
 _CONTRADICTION = 1e-6
 #: Why a bracket stays wide, by `Psi.bound`.
 _REMARKS = {
@@ -112,7 +112,7 @@ class Bound:
     costs: NDArray[np.float64] | None = None
 
     def samples(self, delta: float) -> float:
-        """Fewer samples than this no rule can promise on average: ``lower KL(delta, 1 - delta)``; 0 for delta of 1/2 and more.
+        """Return the samples that every rule needs on average: ``lower KL(delta, 1 - delta)``; 0 for delta of 1/2 and more.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ def lower_bound(
         Parameters of the arms; a `Problem` has its own goal and family.
     n_clusters : int, optional
         K, from 1 to M; or else a distance threshold.
-    family : str, Family or a sequence with one for each arm, optional
+    family : str, Family or a sequence with one per arm, optional
         The distributions of the samples; by default ``"gaussian"``.
     gap : float, default 1e-4
         How narrow the bracket should be, relatively; from 1e-7 to 1. Where psi is only bounded, mostly because of the family, the bracket

@@ -129,7 +129,7 @@ def maximise(
 ) -> Maximum:
     """Bracket the maximum of ``psi`` over the simplex, to the relative gap ``gap`` where the oracle allows it.
 
-    It ends when ``upper <= (1 + gap) lower``; when the cuts at hand leave no more than half of that open, so that further ones cannot
+    It ends when ``upper <= (1 + gap) lower``; when the cuts so far leave no more than half of that open, so that further ones cannot
     change ``upper`` much (the oracle's values then lie below its cuts: they are lower bounds of psi, not psi); where there is no cut; or
     after ``max_cuts``.
 

@@ -8,12 +8,12 @@ How it computes, for callers that build a service on it:
   returned is on disk.
 * Everything else follows from the log: the state of the clusterer, the stop, the figures. It is computed between transactions, never
   inside one, from the entries in their order. So every process that computes up to an entry finds the same stop at the same sample.
-* What was computed is stored beside the log, with the entry that it rests on, and only over something older. It may be missing or behind:
-  then it is computed again. A retraction stores the state without the retracted sample in its own transaction.
+* Computed results are stored beside the log, with the last entry that they include, and replace only older ones. If they are missing or
+  behind, they are computed again. A retraction stores the state without the retracted sample in its own transaction.
 * `Campaign.ask` and `status` count all samples first. ``status(wait=False)``, ``result(wait=False)`` and ``overview(wait=False)`` compute
-  nothing and wait for nobody: they answer from the last computation, whichever process did it; `Status.age` and `Status.waiting` say how
+  nothing and do not wait: they answer from the last computation, whichever process did it; `Status.age` and `Status.waiting` say how
   far behind it is. `Campaign.compute` makes a newer one and stores it; a service calls it in a worker, with a `Campaign` object of its
-  own, so that `ask` does not wait for the evidence.
+  own, so `ask` does not wait for the evidence.
 * ``storage.read(name, known=True)`` costs one query; its ``head`` has ``version``, which moves with the log, and ``figures_version``,
   which moves with `compute`.
 """

@@ -12,7 +12,7 @@ from linkarms.errors import StorageError
 
 __all__ = ["REPAIR", "Account"]
 
-#: What to do about a text that follows from the log and is damaged.
+#: What to do about a damaged text that can be rebuilt from the log.
 REPAIR = "run `linkarms campaign doctor NAME --repair`, which rebuilds it from the log"
 
 
@@ -20,7 +20,7 @@ REPAIR = "run `linkarms campaign doctor NAME --repair`, which rebuilds it from t
 class Account:
     """How many tickets there are, and in which states.
 
-    It is small, and every change of a campaign writes it. What takes long to compute is elsewhere; see `Run`.
+    It is small, and every change of a campaign writes it. `Run` holds what takes long to compute.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Account:
     pending : list of int
         Open tickets of each arm.
     next_expiry : int or None
-        No open ticket expires before: a bound, not necessarily reached.
+        No open ticket expires before this time; none need expire then.
     """
 
     issued: int = 0
@@ -77,7 +77,7 @@ class Account:
         self.expirations += len(rows)
 
     def without(self, rows: Sequence[TicketRow]) -> Account:
-        """Return the account after these open tickets have expired; this one stays as it is."""
+        """Return a new account in which these open tickets have expired."""
         after = replace(self, states=dict(self.states), pending=list(self.pending))
         after.expire(rows)
         return after
@@ -92,7 +92,7 @@ class Account:
 
     @classmethod
     def from_json(cls, text: str, n_arms: int) -> Account:
-        """Read what `to_json` wrote; `StorageError` where it cannot be that."""
+        """Read what `to_json` wrote; `StorageError` if it is damaged."""
         try:
             account = cls(**json.loads(text))
             account._check(n_arms)

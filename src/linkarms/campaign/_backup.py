@@ -22,7 +22,7 @@ def backup(
     *,
     progress: Watcher | None = None,
 ) -> list[str]:
-    """Copy all campaigns of an SQLite storage to a new file, and return their names; others may go on working.
+    """Copy all campaigns of an SQLite storage to a new file, and return their names, while others use it.
 
     The copy is the storage as it was at one moment. It is one file, complete in itself; copying the file of a storage that is in use
     would leave out what is in its write-ahead log.
@@ -34,7 +34,7 @@ def backup(
     storage : str, path or Storage, default "sqlite:///linkarms.db"
         The storage: an SQLite file. For PostgreSQL use its own ``pg_dump``.
     progress : callable, optional
-        Shown the part that is done, and a text.
+        Called with the share that is done, and a text.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def backup(
             copy = sqlite3.connect(scratch, isolation_level=None)
             try:
                 source.copy_to(copy, _PAGES, report)
-                copy.execute("PRAGMA journal_mode = DELETE")  # a file that needs no other
+                copy.execute("PRAGMA journal_mode = DELETE")  # everything in one file
                 (found,) = copy.execute("PRAGMA quick_check(1)").fetchone()
             finally:
                 copy.close()

@@ -12,7 +12,7 @@ from linkarms.campaign._storage import TicketRow
 __all__ = ["insert_tickets", "update_tickets"]
 
 _CHANGING = ("state", "value", "told_at", "number")
-# For SQLite in the driver's own words: SQLAlchemy takes longer over the parameters of each row than SQLite over the row.
+# For SQLite without SQLAlchemy, which takes longer to prepare the parameters of a row than SQLite takes to write it.
 _INSERT = (
     f"INSERT INTO {tickets.name} (campaign, {', '.join(TicketRow._fields)}) "
     f"VALUES (?{', ?' * len(TicketRow._fields)})"
@@ -41,7 +41,7 @@ def insert_tickets(connection: Connection, campaign: int, rows: Sequence[TicketR
 
 
 def update_tickets(connection: Connection, campaign: int, rows: Sequence[TicketRow]) -> None:
-    """Set what changes of tickets that exist."""
+    """Update existing tickets."""
     if connection.dialect.name == "postgresql":
         connection.execute(_UPDATE_ARRAYS, _columns(campaign, rows))
         return

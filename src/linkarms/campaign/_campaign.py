@@ -59,7 +59,7 @@ def open_storage(
     """
     if isinstance(storage, Storage):
         if clock is not None:
-            raise InvalidInput("a storage has its own clock; give the clock to it, not beside it")
+            raise InvalidInput("a storage has its own clock; pass the clock when you open the storage")
         return storage
     require("sqlalchemy", "campaign")
     from linkarms.campaign._sql import SqlStorage
@@ -71,11 +71,11 @@ class Campaign:
     """A clustering run in a database: shared by many workers, safe from crashes. Use `create` or `open`.
 
     An append-only log of what was asked and told is the truth. Whatever a method returned is stored. Clusters, evidence and the choice of
-    arms are computed from the log when somebody asks or looks, outside of every transaction, and stored beside it, so that the time to
+    arms are computed from the log when somebody asks or looks, outside of every transaction, and stored beside it, so the time to
     open a campaign does not depend on its length.
 
-    One object may be used by several threads. What has to be computed takes turns; telling and adding do not wait for it. Any number of
-    processes, and with PostgreSQL machines, may work on the same campaign, each with an object of its own.
+    One object may be used by several threads. Computations run one at a time; telling and adding do not wait for them. Any number of
+    processes (with PostgreSQL, on any number of machines) may work on the same campaign, each with its own object.
 
     Examples
     --------
@@ -152,9 +152,9 @@ class Campaign:
         storage: StorageLike = "sqlite:///linkarms.db",
         clock: Callable[[], float] | None = None,
     ) -> Campaign:
-        """Go on with a campaign; `NotFound` if there is none of this name."""
+        """Open an existing campaign; `NotFound` if there is none of this name."""
         self = cls(name, open_storage(storage, clock))
-        _ = self._computer.run  # what is damaged is found now
+        _ = self._computer.run  # damage is found now
         return self
 
     @staticmethod
@@ -163,7 +163,7 @@ class Campaign:
         return open_storage(storage).names()
 
     def close(self) -> None:
-        """Let go of the database; the object may be used again."""
+        """Close the database; the object may be used again."""
         self.storage.close()
 
     def __enter__(self) -> Campaign:
@@ -178,7 +178,7 @@ class Campaign:
     def ask(
         self, n: int = 1, worker: str | None = None, *, lease: float | None = None, key: str | None = None
     ) -> list[Ticket]:
-        """Return tickets for the next ``n`` pulls; fewer where the budget ends, none once the campaign is done.
+        """Return tickets for the next ``n`` pulls; fewer when the budget runs out, none once the campaign is done.
 
         Samples that came since the last ``ask`` are taken into account first.
 
@@ -189,7 +189,7 @@ class Campaign:
         worker : str, optional
             Who will measure.
         lease : float, optional
-            Seconds until they expire; by default the campaign's.
+            Seconds until the tickets expire; by default the lease of the campaign.
         key : str, optional
             Idempotency key: the same request with the same key gets the same tickets.
         """
@@ -236,7 +236,7 @@ class Campaign:
         worker: str | None = None,
         key: str | None = None,
     ) -> list[Receipt]:
-        """Store samples that nobody asked for, earlier measurements say; all of them or, if one is refused, none."""
+        """Store samples that nobody asked for, such as earlier measurements; all of them or, if one is refused, none."""
         names, samples = list(arms), list(values)
         check_batch("the number of samples", len(names))
         _check_optional(worker=worker, key=key)
@@ -245,28 +245,28 @@ class Campaign:
             return _operations.add(session, indices, checked.tolist(), worker, key)
 
     def release(self, ticket: Ticket | int) -> None:
-        """Give a pull back that will not be measured: for a reason that has nothing to do with its value."""
+        """Give back a ticket that will not be measured, for a reason that has nothing to do with its value."""
         number = _number(ticket)
         with self._change() as session:
             _operations.release(session, number)
 
     def retract(self, ticket: Ticket | int, reason: str, *, progress: Watcher | None = None) -> None:
-        """Take a sample out, as if it had never been told. The log keeps it, and the promise becomes conditional.
+        """Remove a sample, as if it had never been told. The log keeps it, and the promise becomes conditional.
 
-        Everything that was told before and after is counted again, so this may change an answer, also one that was final. It takes
-        as long as a replay of the log; others can work meanwhile.
+        All other samples are counted again, so this may change even a final answer. It takes as long as a replay of the log; others
+        can work meanwhile.
         """
         number, why = _number(ticket), check_text("reason", reason, LIMITS.reason)
         retract_sample(self._computer, self._change, number, why, progress)
 
     def status(self, *, wait: bool = True) -> Status:
-        """Return how the campaign stands.
+        """Return the state of the campaign.
 
         Parameters
         ----------
         wait : bool, default True
-            Count all samples first. If False, nothing is computed: the tickets are those of now, the rest comes from the last
-            computation that was stored or made here, and `Status.age` says how old it is. See `compute`.
+            Count all samples first. If False, nothing is computed: the tickets are current, the rest comes from the last
+            computation, and `Status.age` says how old that is. See `compute`.
         """
         standing, figures, _ = self._look(wait)
         return _report.status(self._computer.run, standing, figures)
@@ -280,7 +280,7 @@ class Campaign:
         return _report.result(standing.account, figures)
 
     def overview(self, recent: int = 20, tickets: int = 100, *, wait: bool = True) -> Overview:
-        """Return status, result, the newest samples and the open tickets, in one consistent look; for a page that shows them.
+        """Return status, result, the newest samples and the open tickets, all of the same moment; for a page that shows them.
 
         ``wait`` as for `status`.
         """
@@ -295,10 +295,10 @@ class Campaign:
         return overview(run, standing, figures, seen)
 
     def compute(self, *, progress: Watcher | None = None) -> Status:
-        """Count all samples, and store what was computed, so that ``status(wait=False)`` finds it, here and in other processes.
+        """Count all samples and store the results, so ``status(wait=False)`` finds them, here and in other processes.
 
-        It may take long. No lock of the database is held meanwhile, and of this object only `ask` and what waits for a computation
-        has to wait: a service computes with an object of its own. If ``progress`` raises, the computation ends there.
+        This may take long. The database is not locked meanwhile. On this object, `ask` and calls with ``wait=True`` have to wait, so a
+        service computes with a separate object. If ``progress`` raises, the computation ends there.
         """
         computer = self._computer
         with computer.lock:
@@ -309,9 +309,9 @@ class Campaign:
         return _report.status(computer.run, standing, figures)
 
     def check_model(self) -> tuple[Finding, ...]:
-        """Return what in the stored samples contradicts the family, with what it means and what to use instead.
+        """Return findings about stored samples that contradict the family, with what they mean and what to use instead.
 
-        It reads all tickets, and looks at the first 2,000 samples of each arm. See `linkarms.checks`.
+        This reads all tickets, and checks the first 2,000 samples of each arm. See `linkarms.checks`.
         """
         with self.storage.read(self.name, known=True) as reader:
             fit = read_fit(self._computer.run, reader)
@@ -338,7 +338,7 @@ class Campaign:
         format : {"csv", "json", "parquet"}
             In CSV, cells that a spreadsheet would run begin with an apostrophe.
         path : str or path, optional
-            Where to write it; it appears there whole or not at all. Without a path the text, or the bytes of Parquet, are returned.
+            Where to write it; the file is written completely or not at all. Without a path the text, or the bytes of Parquet, are returned.
         """
         computer = self._computer
         run = computer.run
@@ -351,9 +351,9 @@ class Campaign:
         Parameters
         ----------
         repair : bool, default False
-            Rebuild what differs from the log, if the log itself is whole.
+            Rebuild what differs from the log, if the log itself is intact.
         progress : callable, optional
-            Shown the part that is done, and a text.
+            Called with the share that is done, and a text.
         """
         return examine(self.name, self.storage, repair, progress)
 
@@ -368,7 +368,7 @@ class Campaign:
     def _look(
         self, wait: bool, look: Callable[[Reader, Standing], T] = _nothing
     ) -> tuple[Standing, Figures, T]:
-        """Look at the campaign, with figures that are up to date or, unless ``wait``, the last ones."""
+        """Read the campaign, with figures that are up to date or, unless ``wait``, the last ones."""
         computer = self._computer
         if not wait:
             _ = computer.run

@@ -14,7 +14,7 @@ __all__ = ["read_fit"]
 
 
 def read_fit(run: Run, reader: Reader) -> ModelFit:
-    """Return the first samples of each arm in the order told, without those that were retracted, beside their families."""
+    """Return the first samples of each arm in the order told, without retracted ones, and the families."""
     rows = sorted((row for row in reader.tickets() if row.state == TOLD), key=lambda row: row.number or 0)
     samples: list[list[list[float]]] = [[] for _ in run.arms]
     for row in rows:

@@ -19,7 +19,7 @@ __all__ = ["PAGE", "Computer", "Standing", "advance", "read_page", "shown"]
 
 #: Log entries that are read at once.
 PAGE = 200
-#: Seconds of computing from which on figures are worth storing.
+#: Figures that took at least this many seconds to compute are stored.
 _SLOW = 0.2
 
 T = TypeVar("T")
@@ -33,9 +33,9 @@ class Standing(NamedTuple):
     head : Head
         Its head.
     account : Account
-        Its tickets; those whose lease is over have expired, though nobody may have written it down yet.
+        Its tickets; those whose lease is over count as expired, even if that is not stored yet.
     overdue : list of TicketRow
-        The tickets that have expired and are not written down as such.
+        The tickets that have expired and are not stored as expired yet.
     now : int
         The time.
     """
@@ -56,10 +56,10 @@ class Standing(NamedTuple):
 
 
 class Computer:
-    """Has the run of one campaign in memory, and the last figures.
+    """Keeps the run of one campaign in memory, and the last figures.
 
-    The log is read in pages, each in a short read of its own; together they are consistent, because entries are never changed. What
-    follows from them is computed between the reads. `lock` is held meanwhile: computations take turns, and nobody else waits.
+    The log is read in pages, each in its own short read; together they are consistent, because entries never change. The
+    computations happen between the reads. `lock` is held meanwhile: computations run one at a time, and nobody else waits.
     """
 
     def __init__(self, name: str, storage: Storage) -> None:
@@ -106,9 +106,9 @@ class Computer:
     def catch_up(
         self, look: Callable[[Reader, Standing], T], progress: Watcher | None = None
     ) -> tuple[Standing, T]:
-        """Bring the run to the end of the log as it is now, and return what the read that saw this end saw. The lock has to be held.
+        """Bring the run to the end of the log as it is now, and return what was read there. The lock has to be held.
 
-        What is told while this computes is not waited for: otherwise it might never end.
+        Samples that are told during the computation have to wait for the next one: otherwise this might never end.
         """
         with self.storage.read(self.name, known=True) as reader:
             standing = self.standing(reader)
@@ -121,7 +121,7 @@ class Computer:
         return standing, seen
 
     def _read_on(self, reader: Reader, standing: Standing) -> _Step:
-        """Read where to go on from, and what follows there."""
+        """Read the state to continue from, and the entries that follow it."""
         run, last, retractions = self.run, standing.head.version, standing.account.retractions
         astray = self._lost or run.retractions != retractions or run.version > last
         if not astray and reader.head.state_version <= run.version:
@@ -135,9 +135,9 @@ class Computer:
         return _Step(read_page(reader, 0 if stored is None else stored.version, last), skip, stored)
 
     def _take(self, step: _Step, last: int, progress: Watcher | None) -> bool:
-        """Take in what was read; say whether that was all up to entry ``last``."""
+        """Count what was read; return whether that was all up to entry ``last``."""
         run = self.run
-        self._lost = True  # until all of it is taken in
+        self._lost = True  # until all of it is counted
         if step.state is not None:
             run.restore(step.state, step.skip or ())
         elif step.skip is not None:
@@ -149,7 +149,7 @@ class Computer:
         return run.version == last
 
     def figures(self) -> Figures:
-        """Return the figures of the run as it is; they are computed if need be. The lock has to be held."""
+        """Return the figures of the current run, computed if necessary. The lock has to be held."""
         run, known = self.run, self._figures
         if known is not None and (known.retractions, known.told) == (run.retractions, run.told):
             return known
@@ -160,13 +160,13 @@ class Computer:
         return found
 
     def worth_storing(self) -> list[Computed]:
-        """Return what it would be a pity to compute again. The lock has to be held."""
+        """Return what took long to compute and is not stored yet. The lock has to be held."""
         state = [self.run.state()] if self.run.worth_storing else []
         slow, self._slow = self._slow, None
         return state if slow is None else [*state, slow.computed()]
 
     def store_if_worth(self) -> None:
-        """Store what was computed, if that is worth while and possible: nothing depends on it."""
+        """Store what was computed, if it took long; a failure does no harm."""
         computed = self.worth_storing()
         if computed:
             with suppress(StorageError):
@@ -198,7 +198,7 @@ def read_page(reader: Reader, after: int, last: int) -> list[Entry]:
 def advance(
     storage: Storage, name: str, run: Run, goal: int, progress: Watcher | None = None, last: int | None = None
 ) -> None:
-    """Bring a run from where it is to entry ``goal``, of ``last`` for the progress that is shown."""
+    """Bring a run to entry ``goal``; ``last`` is the end for the progress that is shown."""
     while run.version < goal:
         with storage.read(name, known=True) as reader:
             page = read_page(reader, run.version, goal)
@@ -208,7 +208,7 @@ def advance(
 
 
 def shown(progress: Watcher | None, last: int) -> Callable[[int], Any] | None:
-    """Return a function that shows the number of an entry as the part that is done."""
+    """Return a function that turns the number of an entry into progress."""
     if progress is None:
         return None
     return lambda seq: progress(seq / last, f"entry {seq:,} of {last:,}")

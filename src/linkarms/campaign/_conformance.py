@@ -52,7 +52,7 @@ class NotConforming(LinkarmsError, AssertionError):
 
 
 def demand(true: bool, what: str) -> None:
-    """Fail with these words unless it is true."""
+    """Fail with this message unless the condition is true."""
     if not true:
         raise NotConforming(what)
 

@@ -14,16 +14,15 @@ from linkarms.errors import InvalidInput, require
 
 __all__ = ["DEFAULT", "KEEPALIVE", "LOCKED", "READING", "SILENCE", "Database", "find_database"]
 
-#: Where campaigns live unless the user says otherwise.
+#: The default storage.
 DEFAULT = "sqlite:///linkarms.db"
-#: Seconds for which PostgreSQL lets a client wait for a lock.
+#: Seconds that a client may wait for a lock in PostgreSQL.
 LOCKED = 30
-#: Seconds for which PostgreSQL lets a client that changes a campaign be silent between two statements.
+#: Seconds that a client of PostgreSQL may be silent between two statements of a change.
 SILENCE = 15
-#: Seconds for which PostgreSQL lets a client that only reads be silent between two statements.
+#: Seconds that a client of PostgreSQL may be silent between two statements of a read.
 READING = 600
-#: Seconds of silence on a TCP connection until either end asks whether the other is there, seconds between two such questions, and how many
-#: may go unanswered.
+#: TCP keepalive: seconds of silence before the first probe, seconds between probes, and how many may go unanswered.
 KEEPALIVE = (10, 5, 3)
 
 _PASSWORD, _PASSWORD_FILE = "LINKARMS_DB_PASSWORD", "LINKARMS_DB_PASSWORD_FILE"
@@ -47,7 +46,7 @@ class Database:
         self.shown = str(self.path) if self.path else url.render_as_string(hide_password=True)
 
     def connect(self) -> Engine:
-        """An engine with the settings of linkarms; nothing is opened yet."""
+        """Return an engine with the settings of linkarms; nothing is opened yet."""
         if self.path is not None:
             return sqlite_engine(self.path)
         require("psycopg", "postgresql")
@@ -56,7 +55,7 @@ class Database:
         )
 
     def _with_password(self) -> URL:
-        """The password from the environment or a file; without either, libpq looks in its own places (PGPASSWORD, .pgpass)."""
+        """Return the password from the environment or a file; without either, libpq uses its own sources (PGPASSWORD, .pgpass)."""
         file = os.environ.get(_PASSWORD_FILE)
         if file:
             try:
@@ -70,10 +69,10 @@ class Database:
 
 
 def _postgres() -> dict[str, Any]:
-    """Return what libpq is told.
+    """Return the connection options for libpq.
 
-    Both ends notice within 25 seconds that the packets of the other one no longer arrive. A client that says nothing in the middle of a
-    change loses its transaction after `SILENCE` seconds (see `head_query`). Readers hold up nobody, and may be silent for longer.
+    Both ends notice within 25 seconds that the other one is gone. A client that is silent in the middle of a change loses its
+    transaction after `SILENCE` seconds (see `head_query`). Readers delay nobody, and may be silent for longer.
     """
     idle, interval, count = KEEPALIVE
     gone = 1_000 * (idle + interval * count)  # milliseconds
@@ -100,7 +99,7 @@ def _postgres() -> dict[str, Any]:
 
 
 def find_database(storage: str | os.PathLike[str]) -> Database:
-    """The database that ``storage`` names; `InvalidInput` for what is none."""
+    """Return the database that ``storage`` names; `InvalidInput` for anything else."""
     if not isinstance(storage, (str, os.PathLike)) or not str(storage) or "\0" in str(storage):
         raise InvalidInput(f"storage={storage!r} is not a storage; give {_FORMS}")
     text = os.fspath(storage)

@@ -18,18 +18,18 @@ from linkarms.errors import LinkarmsError, StorageError
 
 __all__ = ["examine"]
 
-#: How often a repair begins again because somebody changed the campaign meanwhile.
+#: How often a repair starts again because somebody changed the campaign meanwhile.
 _TRIES = 5
-#: What data that is not what it should be may raise.
+#: Errors that damaged data may raise.
 _WRONG = (LinkarmsError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
 
 
 @dataclass
 class _Findings:
-    """What a look at a campaign found.
+    """What an examination of a campaign found.
 
-    ``broken`` is what cannot be rebuilt: the log or the database itself is damaged, or another version computed something else from a log
-    that is whole. ``differs`` is what can be rebuilt. Each is the first thing of its kind.
+    ``broken`` is what cannot be rebuilt: the log or the database itself is damaged, or another version computed something else from an
+    intact log. ``differs`` is what can be rebuilt. Each is the first thing of its kind.
     """
 
     head: Head
@@ -43,7 +43,7 @@ class _Findings:
 
     @property
     def difference(self) -> str | None:
-        """What is wrong first, and which versions had a part in it."""
+        """The first thing that is wrong, with the versions involved."""
         found = self.broken or self.differs
         maker, did = (
             (self.computed_by, "computed it")
@@ -56,16 +56,16 @@ class _Findings:
 
 
 def examine(name: str, storage: Storage, repair: bool = False, progress: Watcher | None = None) -> Checkup:
-    """Check one campaign, and repair it if that is wanted, needed and possible.
+    """Check one campaign; repair it if that is requested, needed and possible.
 
     Parameters
     ----------
     name, storage : str, Storage
         The campaign.
     repair : bool
-        Rebuild what differs from the log, if the log itself is whole.
+        Rebuild what differs from the log, if the log itself is intact.
     progress : callable, optional
-        Shown the part that is done, and a text.
+        Called with the share that is done, and a text.
     """
     for _ in range(_TRIES):
         found, run = _findings(name, storage, progress)
@@ -79,11 +79,11 @@ def examine(name: str, storage: Storage, repair: bool = False, progress: Watcher
         return Checkup(
             ok, ledger.entries, ledger.account.told, len(ledger.tickets), found.difference, repaired
         )
-    raise StorageError(f"others keep changing the campaign {name!r}; stop them and repair it then")
+    raise StorageError(f"others keep changing the campaign {name!r}; stop them and repair it again")
 
 
 def _findings(name: str, storage: Storage, progress: Watcher | None) -> tuple[_Findings, Run | None]:
-    """Read everything in one consistent look, then count the samples again."""
+    """Read everything in one transaction, then count the samples again."""
     fault = storage.check()
     ledger, run = Ledger(), None
     with storage.read(name) as reader:
@@ -140,7 +140,7 @@ def _account_differs(found: _Findings) -> str | None:
     except _WRONG as error:
         return f"the account of the tickets cannot be read ({error})"
     difference = next(_unequal("account", stored, follows), None)
-    # a bound that only saves a search: it may be lower than necessary
+    # this bound only saves a search, and may be lower than necessary
     if difference is None and earliest is not None and (type(bound) is not int or bound > earliest):
         return f"account.next_expiry: {bound} is stored, and a ticket expires at {earliest}"
     return difference
@@ -196,13 +196,13 @@ def _compare_computed(found: _Findings, stored: Computed, run: Run) -> None:
         found.differs = found.differs or f"the stored {stored.kind} cannot be read ({error})"
         return
     if stored.kind == FIGURES and maker != __version__:
-        return  # nothing rests on them, and they are computed again with the next sample
+        return  # nothing depends on them, and they are computed again with the next sample
     follows = run.state() if stored.kind == STATE else Figures.of(run).computed()
     expected = json.loads(follows.body)
     expected.pop("linkarms")
     difference = next(_unequal(stored.kind, body, expected), None)
     if difference is not None and maker != __version__:
-        # a changed formula is no damage: what another version decided stands
+        # a changed formula is not damage: what another version decided is kept
         found.broken = found.broken or difference
         found.computed_by = found.computed_by or str(maker)
     found.differs = found.differs or difference
@@ -225,7 +225,7 @@ def _not_replayed(entry: int, error: Exception) -> str:
 
 
 def _maker(config: str) -> str | None:
-    """Return which version created the campaign; a changed formula may be the reason of a difference."""
+    """Return which version created the campaign; a changed formula may explain a difference."""
     try:
         return str(json.loads(config)["linkarms"])
     except _WRONG:

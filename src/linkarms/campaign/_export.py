@@ -21,7 +21,7 @@ from linkarms.errors import InvalidInput, require
 __all__ = ["FORMATS", "check_target", "export_rows", "written_whole"]
 
 FORMATS = ("csv", "json", "parquet")
-#: What a spreadsheet takes for the beginning of a formula.
+#: Characters that begin a formula in a spreadsheet.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 #: Rows between two reports of progress.
 _OFTEN = 5_000
@@ -80,7 +80,7 @@ def check_target(path: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def written_whole(target: Path) -> Iterator[Path]:
-    """Write to the path that is given, beside the target; at the end it takes its name. A full disk leaves what was there."""
+    """Write to a temporary path beside the target, and rename it at the end. A full disk leaves an existing target unchanged."""
     scratch = None
     try:
         number, name = tempfile.mkstemp(dir=target.parent, prefix=".linkarms-", suffix=target.suffix[:20])
@@ -127,7 +127,7 @@ def _csv(columns: list[str], rows: Iterator[list[Any]]) -> str:
 
 
 def _harmless(cell: Any) -> Any:
-    """A text that begins like a formula gets an apostrophe in front; numbers stay as they are."""
+    """Put an apostrophe before a text that begins like a formula; numbers stay as they are."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 

@@ -1,4 +1,4 @@
-"""What a database's own errors mean, in one line, without parameters and passwords."""
+"""Explain errors of the database in one line, without parameters and passwords."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkarms.errors import Conflict, StorageError
 __all__ = ["explained"]
 
 _DAMAGED = "the file is damaged or not a database; restore a copy"
-#: What occurs in the driver's message, and what we say.
+#: Parts of the driver's message, and our message.
 _MEANINGS = (
     (
         ("database or disk is full", "no space left", "could not extend file", "disk full"),
@@ -29,7 +29,7 @@ _MEANINGS = (
     (("locked", "lock timeout", "busy"), "others kept it locked for too long; try again"),
     (
         ("idle-in-transaction", "idle in transaction"),
-        "the server ended a change after too long a silence; nothing of it is stored: try again",
+        "the client was silent for too long and the server ended the change; nothing of it is stored: try again",
     ),
     (
         ("password", "authentication"),

@@ -1,4 +1,4 @@
-"""What was computed for reports: the result of the clusterer after a certain log entry."""
+"""Figures for reports: the result of the clusterer after a given log entry."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Figures:
     Attributes
     ----------
     version, retractions : int
-        It rests on the samples of the log entries up to ``version``, without so many that were retracted.
+        The log entries up to ``version`` are counted, without the samples of the first ``retractions`` retractions.
     at : int
         The time of the last of them, in microseconds since 1970 (UTC); 0 before the first.
     told, late : int
-        Samples in those entries; those of them that came after the end.
+        Samples in those entries, and how many of them came after the end.
     done : bool
         Nothing more to ask.
     result : Result
@@ -50,7 +50,7 @@ class Figures:
 
     @classmethod
     def of(cls, run: Run) -> Figures:
-        """Compute the figures of a run. This may take long: the evidence is computed here."""
+        """Compute the figures of a run. This may take long, because of the evidence."""
         clusterer = run.clusterer
         return cls(
             run.version,
@@ -65,7 +65,7 @@ class Figures:
         )
 
     def newer_than(self, other: Figures | None) -> bool:
-        """Whether these rest on more of the log."""
+        """Whether these figures include more of the log."""
         return other is None or (self.retractions, self.version) > (other.retractions, other.version)
 
     def computed(self) -> Computed:

@@ -1,4 +1,4 @@
-"""Tickets and account as they follow from the log."""
+"""Tickets and account, rebuilt from the log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class DamagedLog(Exception):
 
 
 class Ledger:
-    """Takes in the entries of a log, one after the other, and refuses what does not follow from what came before.
+    """Replays the entries of a log one by one, and refuses an entry that contradicts those before it.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Ledger:
         self.entries, self.digest, self.at = 0, "", 0
 
     def take(self, entry: Entry) -> None:
-        """Take in one more entry."""
+        """Replay one more entry."""
         body = self._check_chain(entry)
         if (entry.kind == "create") != (entry.seq == 1) or entry.kind not in _KINDS:
             raise DamagedLog(

@@ -1,4 +1,4 @@
-"""How much a campaign takes, and how names are written. Every limit of `linkarms.campaign` is stated and enforced here."""
+"""Limits of a campaign, and rules for names. Every limit of `linkarms.campaign` is stated and enforced here."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ __all__ = ["LIMITS", "Limits", "check_arms", "check_batch", "check_lease", "chec
 
 
 class Limits(NamedTuple):
-    """What a campaign may hold; beyond it is `TooLarge`.
+    """Limits of a campaign; anything larger is refused with `TooLarge`.
 
     Attributes
     ----------
     arms, features : int
-        Arms of a campaign, numbers of a sample.
+        Arms per campaign, numbers per sample.
     batch : int
-        Tickets of one ask, samples of one batch.
+        Tickets per ask, samples per batch.
     open_tickets : int
         Tickets that are open at the same time.
     text : int
-        Characters of a worker, a key, the name of an arm.
+        Characters in the name of a worker or an arm, or in a key.
     reason : int
-        Characters of the reason of a retraction.
+        Characters in the reason for a retraction.
     lease : float
         Seconds of a lease: ten years.
 

@@ -1,4 +1,4 @@
-"""What each request does to a campaign, inside one session. What has to be computed for it was computed before."""
+"""What each request does to a campaign, inside one session. All computations were done before."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def check_open(account: Account, n: int) -> None:
     """Refuse more open tickets than the limit allows."""
     if account.states[OPEN] + n > LIMITS.open_tickets:
         raise TooLarge(
-            f"{account.states[OPEN]} tickets are open and {n} more are asked for; at most {LIMITS.open_tickets} may be open: "
+            f"{account.states[OPEN]} tickets are open and {n} more are requested; at most {LIMITS.open_tickets} may be open: "
             "tell or release some first"
         )
 
@@ -89,7 +89,7 @@ def ask(
 def tell(
     session: Session, check: Check, tickets: Sequence[int], values: Sequence[Any], key: str | None
 ) -> list[Receipt]:
-    """Store the samples of tickets; what was stored before is answered as before."""
+    """Store the samples of tickets; a repeated request gets the same answer."""
     found = {row.ticket: row for row in session.tx.tickets(tickets)}
     rows = [find_ticket(found, ticket) for ticket in tickets]
     samples = check([session.arms[row.arm] for row in rows], values)[1].tolist()
@@ -142,10 +142,10 @@ def add(
 
 
 def release(session: Session, ticket: int) -> None:
-    """Give a pull back."""
+    """Give back a ticket."""
     row = find_ticket({r.ticket: r for r in session.tx.tickets([ticket])}, ticket)
     if row.state in (RELEASED, EXPIRED):
-        return  # it counts no longer; there is nothing to give back
+        return  # an expired ticket no longer counts; there is nothing to give back
     if row.state != OPEN:
         raise Conflict(f"ticket {ticket} is {row.state} and cannot be released; a wrong sample is retracted")
     session.log("release", {"ticket": ticket})

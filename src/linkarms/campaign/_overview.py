@@ -1,4 +1,4 @@
-"""What a page shows of a campaign, in one consistent look."""
+"""What a page shows of a campaign, all of the same moment."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from linkarms.result import Result
 
 __all__ = ["Overview", "Sample", "Seen", "overview", "see"]
 
-#: Log entries among which the newest samples are looked for; more of them if the first ones do not hold enough.
+#: Log entries that are searched for the newest samples; more if these do not hold enough.
 _ENTRIES = (20, 200)
-#: Beyond so many open tickets none are listed: nobody reads them, and all would have to be loaded.
+#: With more open tickets than this, none are listed: all would have to be loaded, and nobody reads so many.
 _MANY = 5_000
 _FOREVER = 2**62
 
@@ -45,7 +45,7 @@ class Sample(_Record):
     told_at : datetime
         When it was stored, in UTC.
     number : int
-        It is this sample of the campaign.
+        Its number among the samples of the campaign: 1, 2, 3, ...
     state : str
         ``told`` or ``retracted``.
 
@@ -113,7 +113,7 @@ class Overview:
 
 
 class Seen(NamedTuple):
-    """What of an overview is read and not computed."""
+    """The part of an overview that is read, not computed."""
 
     recent: tuple[Sample, ...]
     open_tickets: tuple[Ticket, ...]

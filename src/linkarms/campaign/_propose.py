@@ -17,7 +17,7 @@ __all__ = ["ask_for_tickets", "retract_sample"]
 
 Change = Callable[[], AbstractContextManager[Session]]
 
-#: How often arms are chosen again because somebody else got tickets meanwhile; then those that were chosen are taken.
+#: How often arms are chosen again because somebody else got tickets meanwhile; after that the last choice is used.
 _TRIES = 5
 
 
@@ -67,7 +67,7 @@ def ask_for_tickets(
 def retract_sample(
     computer: Computer, change: Change, ticket: int, reason: str, progress: Watcher | None
 ) -> None:
-    """Count everything again without one sample, then take it out; the new state is stored together with the retraction."""
+    """Count everything again without one sample, then retract it; the new state is stored together with the retraction."""
     while True:
         with computer.storage.read(computer.name) as reader:
             row = _operations.find_ticket({r.ticket: r for r in reader.tickets([ticket])}, ticket)

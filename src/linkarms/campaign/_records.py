@@ -1,4 +1,4 @@
-"""What a campaign hands out."""
+"""The objects that a campaign returns."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Receipt(_Record):
     arm : str
         Its arm.
     number : int
-        It is this sample of the campaign: 1, 2, 3, ...
+        Its number among the samples of the campaign: 1, 2, 3, ...
     told_at : datetime
         When it was stored, in UTC.
 
@@ -138,10 +138,10 @@ class Event(_Record):
 
 @dataclass(frozen=True)
 class Status(_Record):
-    """How a campaign stands.
+    """The state of a campaign.
 
-    Tickets, `pending` and `expirations` are those of `version`. What has to be computed from the samples may be older, if nobody waited
-    for it: the last four fields say how old.
+    Tickets, `pending` and `expirations` are current as of `version`. What is computed from the samples may be older with
+    ``wait=False``: the last four fields say how old.
 
     Attributes
     ----------
@@ -152,11 +152,11 @@ class Status(_Record):
     n_clusters : int or None
         K as it was given; None under a distance threshold and, where that is None as well, for the cut with the largest gap.
     distance_threshold : float or None
-        The distance from which on arms are not joined; None where there is no such threshold.
+        Arms closer than this are joined; None if there is no such threshold.
     tolerance : float
-        The difference of distances below which it does not matter.
+        Differences of distances below this do not matter.
     n_features : int
-        The numbers of a sample.
+        Numbers per sample.
     delta : float
         The promised error probability.
     sampling, stopping : str
@@ -166,7 +166,7 @@ class Status(_Record):
     created_at, updated_at : datetime
         First and last entry, in UTC.
     samples : int
-        N: samples that the estimates and the evidence rest on.
+        N: the samples that are counted in the estimates and the evidence.
     pulls : dict
         The same by arm.
     pending : dict
@@ -174,9 +174,9 @@ class Status(_Record):
     tickets : dict
         Tickets in each state: open, told, released, expired, retracted.
     late : int
-        Samples told after the stop: kept, without influence.
+        Samples told after the stop: stored, but not counted.
     expirations : int
-        Leases that ever ended without an answer, those answered late included.
+        Leases that ended without an answer, including those that were answered late.
     done, stopped : bool
         Nothing more to ask; the stopping rule fired.
     evidence, threshold : float or None
@@ -190,9 +190,9 @@ class Status(_Record):
     promise : str
         What is promised, and on what condition, in words.
     computed_version : int
-        The log entry that samples, pulls, late, done, stopped, evidence, threshold, clusters and promise rest on.
+        The last log entry that is counted in samples, pulls, late, done, stopped, evidence, threshold, clusters and promise.
     counted_until : datetime or None
-        The time of the last sample that they rest on, in UTC.
+        The time of the last sample that is counted in them, in UTC.
     age : float
         Seconds since then, or 0.0 if nothing has been told or retracted since: then they are current.
     waiting : int
@@ -249,9 +249,9 @@ class Checkup(_Record):
     Attributes
     ----------
     ok : bool
-        The log is whole, and replaying it gives the stored state bit for bit.
+        The log is intact, and replaying it gives the stored state bit for bit.
     entries, samples, tickets : int
-        How many were looked at.
+        How many were checked.
     difference : str or None
         The first thing that differs, in words; if it was repaired, what differed.
     repaired : bool

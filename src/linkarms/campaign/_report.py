@@ -22,21 +22,21 @@ CONDITIONAL = "the promise is conditional: "
 
 
 def condition(account: Account) -> str | None:
-    """Return on what the promise depends besides its usual conditions, in words; None if on nothing."""
+    """Return what the promise depends on besides its usual conditions, in words; None if on nothing."""
     parts = []
     if account.expirations:
         parts.append(
-            f"{account.expirations} lease(s) expired, and it must not depend on its value whether a sample comes in time"
+            f"{account.expirations} lease(s) expired; it holds only if whether a sample came in time did not depend on its value"
         )
     if account.retractions:
         parts.append(
-            f"{account.retractions} sample(s) were retracted, and it must not depend on their values that they were"
+            f"{account.retractions} sample(s) were retracted; it holds only if that was not because of their values"
         )
     return CONDITIONAL + "; ".join(parts) if parts else None
 
 
 def status(run: Run, standing: Standing, figures: Figures) -> Status:
-    """Return how the campaign stands; where the figures are older than the rest, it says so."""
+    """Return the state of the campaign; if the figures are older than the rest, it says so."""
     clusterer, head, account, found = run.clusterer, standing.head, standing.account, figures.result
     depends = condition(account)
     current = (figures.retractions, figures.told) == (account.retractions, account.told)
@@ -81,7 +81,7 @@ def result(account: Account, figures: Figures) -> Result:
 
 
 def events(reader: Reader, after: int, limit: int | None) -> list[Event]:
-    """Return the log in words that a user knows."""
+    """Return the log as events."""
     found: list[Event] = []
     for entry in reader.entries(after):
         if limit is not None and len(found) >= limit:

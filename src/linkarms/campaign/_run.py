@@ -1,4 +1,4 @@
-"""The state of a campaign in memory: a clusterer that takes in the samples of the log, in their order."""
+"""The state of a campaign in memory: a clusterer that is told the samples of the log, in their order."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from linkarms.errors import InvalidDump, LinkarmsError, StorageError
 
 __all__ = ["SAMPLES", "Run", "Watcher", "retracted"]
 
-#: A function that is shown the part that is done and a text. What it raises ends the work.
+#: A function that is called with the share that is done and a text. An exception from it ends the work.
 Watcher = Callable[[float, str], None]
 
 #: The log entries that hold samples.
 SAMPLES = ("tell", "add")
-#: Samples that are shown to the clusterer at once.
+#: Samples that the clusterer is told at once.
 _CHUNK = 1_000
-#: A state is worth storing after so many samples, or so many seconds of computing, since the last one that was.
+#: A state is stored after so many samples, or so many seconds of computing, since the last stored one.
 _WORTH = (256, 0.05)
 
 
@@ -31,12 +31,12 @@ class Run:
     """A clusterer, and how far it is in the log.
 
     The clusterer is a function of the samples that are not retracted, in the order in which they were stored, and of nothing else:
-    it takes them in until it is done. What comes later is not shown to it. It can be computed again from the log, bit for bit.
+    it counts them until it is done, and ignores later ones. It can be computed again from the log, bit for bit.
 
     Attributes
     ----------
     clusterer : BanditClusterer
-        Which open tickets there are, it is told when it chooses.
+        The clusterer; it learns about open tickets when it chooses arms.
     arms : tuple of str
         The names of the arms.
     lease : float
@@ -46,7 +46,7 @@ class Run:
     version, retractions : int
         The last log entry it has seen, and how many retractions it knows of.
     told, kept, at : int
-        Samples in those entries, those of them that are not retracted, and the time of the last one; 0 before the first.
+        Samples in those entries, how many of them are not retracted, and the time of the last one; 0 before the first.
     """
 
     def __init__(self, config: str) -> None:
@@ -70,11 +70,11 @@ class Run:
 
     @property
     def late(self) -> int:
-        """Samples that are stored and that the clusterer has not seen, because it was done."""
+        """Number of stored samples that are not counted because the run was done."""
         return self.kept - self.clusterer.n_samples
 
     def begin_again(self, skip: Iterable[int] = ()) -> None:
-        """Go back to the beginning of the log, to take it in without the samples of the tickets ``skip``."""
+        """Go back to the beginning of the log, to replay it without the samples of the tickets ``skip``."""
         self._skip = set(skip)
         if not self._fresh:
             self.clusterer.restore(self._first)
@@ -83,9 +83,9 @@ class Run:
         self._fresh, self._unsaved = True, [0.0, 0.0]
 
     def feed(self, entries: Iterable[Entry], progress: Callable[[int], None] | None = None) -> None:
-        """Take in the samples of log entries that follow those seen so far; ``progress`` is shown the number of each.
+        """Count the samples of the next log entries; ``progress`` is called with the number of each.
 
-        If this raises, the run is somewhere in the middle of an entry, and `begin_again` or `restore` has to come next.
+        If this raises, the run is in the middle of an entry; call `begin_again` or `restore` next.
         """
         began = time.perf_counter()
         for entry in entries:
@@ -127,7 +127,7 @@ class Run:
 
     @property
     def worth_storing(self) -> bool:
-        """Whether it would be a pity to compute again what is not stored yet."""
+        """Whether computing the state again would take long enough to justify storing it."""
         samples, seconds = self._unsaved
         return samples >= _WORTH[0] or seconds >= _WORTH[1] or (samples > 0 and self.clusterer.done)
 
@@ -141,7 +141,7 @@ class Run:
         return Computed(STATE, self.retractions, self.version, self.at, body)
 
     def restore(self, stored: Computed, skip: Iterable[int] = ()) -> None:
-        """Go on from a stored state, without the samples of the tickets ``skip``: those that the state leaves out, if it is as far."""
+        """Continue from a stored state, without the samples of the tickets ``skip`` from here on."""
         try:
             data = json.loads(stored.body)
             told, kept = _count(data["told"]), _count(data["kept"])

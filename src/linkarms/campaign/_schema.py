@@ -34,7 +34,7 @@ __all__ = [
     "tickets",
 ]
 
-#: Raised by one whenever the tables change; a database with a larger number is refused.
+#: Increased by one whenever the tables change; a database with a larger number is refused.
 SCHEMA = 2
 
 _metadata = MetaData()
@@ -112,7 +112,7 @@ def schema_number(connection: Connection, shown: str) -> int | None:
     if len(numbers) != 1 or not isinstance(numbers[0], int) or numbers[0] < 1:
         found = ", ".join(str(number) for number in numbers[:3]) or "none"
         raise StorageError(
-            f"{shown} has the schema number {found}, and linkarms writes one from 1 to {SCHEMA}; it is damaged, restore a copy"
+            f"{shown} has the schema number {found}, but valid numbers are 1 to {SCHEMA}; it is damaged: restore a copy"
         )
     if numbers[0] > SCHEMA:
         raise NewerSchema(

@@ -1,4 +1,4 @@
-"""One change of a campaign: log entries, tickets and account, written together. Nothing is computed here that takes long."""
+"""One change of a campaign: log entries, tickets and account, written together. No long computation happens here."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def chained(before: str, entry: Entry) -> str:
 
 
 def request_digest(key: str | None, *request: Any) -> str | None:
-    """Return what tells one request from another under the same idempotency key; None without a key."""
+    """Return a digest that distinguishes requests with the same idempotency key; None without a key."""
     return None if key is None else hashlib.sha256(to_json(request).encode()).hexdigest()[:32]
 
 
@@ -60,7 +60,7 @@ class Session:
 
     @classmethod
     def begin(cls, tx: Transaction, arms: tuple[str, ...]) -> Session:
-        """Start, and let leases that are over expire."""
+        """Start, and mark leases that are over as expired."""
         head = tx.head
         account = Account.from_json(head.account, len(arms))
         session = cls(tx, account, arms, max(tx.now, head.at), head.version, head.digest)
@@ -95,9 +95,9 @@ class Session:
             self.tx.save(self.version, self.at, self.digest, self.account.to_json())
 
     def _set_back(self, by: int) -> None:
-        """Follow a clock that was set back: every open lease keeps the time that it had left.
+        """Adapt to a clock that was set back: every open lease keeps its remaining time.
 
-        Without this a clock that was wrong for a moment, and far ahead, would stop the time of the campaign until it is that late.
+        Otherwise a clock that was far ahead for a moment would stop the campaign's time until that moment is reached.
         """
         self.at -= by
         self.log("clock", {"back": by})

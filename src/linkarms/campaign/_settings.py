@@ -20,7 +20,7 @@ __all__ = ["Settings", "refuse_unstorable"]
 
 
 class Settings(TypedDict, total=False):
-    """What `Campaign.create` hands on to `BanditClusterer`, with its defaults."""
+    """Settings that `Campaign.create` passes on to `BanditClusterer`."""
 
     n_features: int
     family: FamilyLike | None
@@ -35,7 +35,7 @@ class Settings(TypedDict, total=False):
 
 
 def refuse_unstorable(clusterer: BanditClusterer, rules: Sequence[Any]) -> None:
-    """Whatever the dump names must be made again, as the same class, from its name alone; and the log must say all that moves it."""
+    """Refuse families and rules that cannot be rebuilt from their names, and rules whose choices depend on more than the log."""
     parts = [part for f in clusterer.families.families for part in getattr(f, "families", [f])]
     own = [x for x in (*parts, *rules) if not type(x).__module__.startswith(("linkarms.", "builtins"))]
     why = f"{type(own[0]).__name__} is a class of your own" if own else None
@@ -44,9 +44,7 @@ def refuse_unstorable(clusterer: BanditClusterer, rules: Sequence[Any]) -> None:
     except InvalidDump as error:
         why = str(error)
     if why is not None:
-        raise InvalidInput(
-            f"a campaign takes the families and rules of linkarms only, by name ({why}); use one of those"
-        )
+        raise InvalidInput(f"a campaign takes only families and rules of linkarms ({why}); use one of those")
     rule = sampling_from_dict(json.loads(clusterer.dump())["sampling"])
     if rule is not None and rule.has_memory:
         raise InvalidInput(

@@ -97,7 +97,7 @@ class SqlStorage(Storage):
             yield connection
 
     def _check_schema(self) -> None:
-        """Refuse a database that is not ours; bring the tables of an older linkarms up to date."""
+        """Refuse a database of another program; upgrade the tables of an older linkarms."""
         with self._transaction(write=False) as connection:
             number = schema_number(connection, self.shown)
         if number is None:
@@ -140,7 +140,7 @@ class SqlStorage(Storage):
 
     @contextmanager
     def read(self, name: str, known: bool = False) -> Iterator[Reader]:
-        """Look at a campaign."""
+        """Read a campaign."""
         with self._begin(write=False) as connection:
             yield self._open(connection, name, known, lock=False)
 
@@ -182,7 +182,7 @@ class SqlStorage(Storage):
             source.backup(target, pages=pages, progress=progress)
 
     def close(self) -> None:
-        """Let go of the file or the connections."""
+        """Close the file or the connections."""
         with self._lock:
             if self._engine is not None:
                 _dispose(self._engine, self._owner)

@@ -22,7 +22,7 @@ TIMEOUT = 30
 #: The execution option of connections that are about to write.
 WRITE = "linkarms_write"
 
-#: Seconds between two looks at a lock that others hold; random, so that all get their turn.
+#: Seconds between two attempts to take a lock; random, so that all processes get their turn.
 _LOOK = (0.0005, 0.005)
 
 
@@ -58,7 +58,7 @@ def _reading(path: Path) -> Engine:
     """Return an engine for a file that cannot be written, or whose directory cannot.
 
     SQLite's write-ahead log needs two files beside the database. Where they cannot be created the database is opened as one that never
-    changes, which is right as long as there is no such log: each transaction looks.
+    changes. That is right as long as there is no such log; each transaction checks.
     """
 
     def connect() -> sqlite3.Connection:
@@ -87,10 +87,10 @@ def _reading(path: Path) -> Engine:
 
 
 def _begin_immediate(connection: Any) -> None:
-    """Wait for the write lock, looking every few milliseconds.
+    """Wait for the write lock, trying every few milliseconds.
 
-    SQLite's own waiting sleeps up to a tenth of a second between two looks, in which others take the lock many times: eight processes
-    then get a fifth of the throughput, and single ones wait for seconds.
+    SQLite's own waiting sleeps up to a tenth of a second between attempts, while others take the lock many times: eight processes
+    then get a fifth of the throughput, and some wait for seconds.
     """
     end = time.monotonic() + TIMEOUT
     connection.execute("PRAGMA busy_timeout = 0")

@@ -29,7 +29,7 @@ STATE, FIGURES = "state", "figures"
 
 
 class Head(NamedTuple):
-    """A campaign as it stands.
+    """The head of a campaign: its current version.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Head(NamedTuple):
     account : str
         How many tickets there are and in which states, at this version: JSON.
     state_version, figures_version : int
-        The log entries on which the stored `Computed` of these kinds rest; 0 where there is none.
+        The last log entries that the stored `Computed` of these kinds include; 0 where there is none.
 
     Examples
     --------
@@ -71,15 +71,15 @@ class Head(NamedTuple):
 
 
 class Computed(NamedTuple):
-    """Something that follows from the log and takes long to compute. It may be older than the head; nothing depends on its being there.
+    """A result that takes long to compute from the log. It may be older than the head, or missing.
 
     Attributes
     ----------
     kind : str
         `STATE` or `FIGURES`.
     retractions, version : int
-        It rests on the samples of the log entries up to ``version``, without those of the first ``retractions`` retractions. One is newer
-        than another if this pair is larger.
+        It includes the log entries up to ``version``, without the samples of the first ``retractions`` retractions. One result is
+        newer than another if this pair is larger.
     at : int
         The time of the last of these samples, in microseconds since 1970 (UTC).
     body : str
@@ -144,7 +144,7 @@ class Entry(NamedTuple):
 
 
 class TicketRow(NamedTuple):
-    """A ticket as it stands. What is not known yet is None.
+    """A ticket in its current state. What is not known yet is None.
 
     Attributes
     ----------
@@ -271,7 +271,7 @@ class Transaction(Reader):
 
 
 class Storage(ABC):
-    """Keeps campaigns. A storage for another database keeps this contract, and `conformance.check_storage` tests it.
+    """Stores campaigns. A storage for another database fulfils this contract, and `conformance.check_storage` tests it.
 
     1. **Atomic and durable.** What happens inside ``write`` is stored as a whole when the block ends, and on disk before it returns;
        if the block raises, or the process is killed in it, nothing of it is stored.
@@ -316,7 +316,7 @@ class Storage(ABC):
 
     @abstractmethod
     def read(self, name: str, known: bool = False) -> AbstractContextManager[Reader]:
-        """Look at a campaign; if its config is ``known``, the head comes without it."""
+        """Read a campaign; if its config is ``known``, the head comes without it."""
 
     @abstractmethod
     def write(self, name: str, known: bool = False) -> AbstractContextManager[Transaction]:
@@ -324,8 +324,8 @@ class Storage(ABC):
 
     @abstractmethod
     def check(self) -> str | None:
-        """What the database itself finds wrong with its files, in words; None if nothing."""
+        """Return what the database itself finds wrong with its files, in words; None if nothing."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of files and connections. The object may be used again and then opens them again."""
+        """Close files and connections. If the object is used again, it opens them again."""

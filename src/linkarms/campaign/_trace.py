@@ -1,4 +1,4 @@
-"""The evidence of a campaign over its samples, found again by a replay of its log."""
+"""The evidence of a campaign over time, computed by a replay of its log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Look", "Trace"]
 
 @dataclass(frozen=True)
 class Look:
-    """The run as it was after so many samples.
+    """The state of a run after a number of samples.
 
     Attributes
     ----------
@@ -51,10 +51,10 @@ class Look:
 
 
 class Trace:
-    """Looks at a campaign from its first sample on, each time their number has grown by a percent.
+    """The history of a campaign: a look each time the number of samples has grown by one percent.
 
-    The log holds no evidence, only samples: a trace replays them, once, and goes on from there whenever it is asked. After a retraction
-    it begins again. It may be used by several threads, and computes outside of every transaction.
+    The log holds only samples, no evidence: a trace replays them once, and continues from there at the next call. After a retraction it
+    starts again. It may be used by several threads, and computes outside of every transaction.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Trace:
 
     def _forget(self) -> None:
         self._run: BanditClusterer | None = None
-        #: Entries that are replayed, and entries among which all retractions are known.
+        #: Entries replayed so far, and entries up to which all retractions are known.
         self._seen, self._known = 0, 0
         self._next, self._at, self._skip = 0, 0.0, set[int]()
         self._looks: list[Look] = []
@@ -101,7 +101,7 @@ class Trace:
         return [*seen, last] if last is not None and (not seen or seen[-1].samples < last.samples) else seen
 
     def catch_up(self, seconds: float = math.inf) -> float:
-        """Replay what is new, for about so long; return the part of the log that is done, 1.0 if all is."""
+        """Replay new entries for a limited time; return the share of the log that is done."""
         with self._lock:
             end, done = time.monotonic() + seconds, 0.0
             while done < 1.0:

@@ -36,10 +36,10 @@ NOW = cast(func.extract("epoch", func.clock_timestamp()) * 1_000_000, BigInteger
 
 _ENTRY = [log.c[name] for name in Entry._fields]
 _TICKET = [tickets.c[name] for name in TicketRow._fields]
-# spelled out, not bound: only then does SQLite use the index of the open tickets
+# a literal, not a parameter: only then does SQLite use the index of the open tickets
 _IS_OPEN = tickets.c.state == literal_column(f"'{OPEN}'")
 
-# Statements that every operation needs are built once: SQLAlchemy then finds them compiled.
+# Statements that every operation needs are built once, so SQLAlchemy compiles them once.
 APPEND = insert(log)
 _OF_CAMPAIGN: Any = bindparam("in_campaign")
 _FIND_KEY = select(*_ENTRY).where(log.c.campaign == _OF_CAMPAIGN, log.c.key == bindparam("of_key"))
@@ -75,7 +75,7 @@ _KEEP = (
 def head_query(postgres: bool, lock: bool, known: bool) -> Any:
     """Return the query for the number of a campaign, the time, and its head; ``lock`` it for the rest of the transaction.
 
-    For PostgreSQL the lock comes with a limit of ``silence`` to how long the client may then say nothing.
+    On PostgreSQL, a client that holds the lock may be silent for at most ``silence`` seconds.
     """
     version = {
         kind: func.coalesce(
@@ -98,7 +98,7 @@ def head_query(postgres: bool, lock: bool, known: bool) -> Any:
 
 
 class SqlTransaction(Transaction):
-    """See `Transaction`; what it reads and writes is that of one connection inside one transaction."""
+    """A `Transaction` on one connection."""
 
     def __init__(self, connection: Connection, number: int, head: Head, now: int, shown: str) -> None:
         self._connection, self._id, self.head, self.now, self._shown = connection, number, head, now, shown
@@ -177,7 +177,7 @@ class SqlTransaction(Transaction):
         changed = self._connection.execute(_SAVE, {"of_id": self._id, "was": self.head.version, **new})
         if changed.rowcount != 1:
             raise StorageError(
-                f"{self._shown}: the campaign {self.head.name!r} was changed by somebody else meanwhile; nothing was stored, try again"
+                f"{self._shown}: the campaign {self.head.name!r} was changed by another process meanwhile; nothing was stored, try again"
             )
 
     def keep(self, computed: Computed) -> bool:

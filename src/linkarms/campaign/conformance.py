@@ -1,4 +1,4 @@
-"""Does a storage keep the contract? Authors of a storage for another database run `check_storage` on it."""
+"""Checks of the storage contract. Authors of a storage for another database run `check_storage` on it."""
 
 from __future__ import annotations
 

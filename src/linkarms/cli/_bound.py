@@ -30,8 +30,8 @@ def bound(
 ) -> None:
     """Bracket T*, the samples that no rule can avoid.
 
-    T* counts samples per unit of log(1/delta). The share of the samples that each arm should get is shown, too. A problem of your own is a JSON file, as for
-    `linkarms simulate`. Nothing here is random, whatever the seed. The exit code is 1 if the bracket is
+    T* counts samples per unit of log(1/delta). The share of the samples that each arm should get is shown, too. A problem of your
+    own is a JSON file, as for `linkarms simulate`. Nothing here is random, whatever the seed. The exit code is 1 if the bracket is
     wider than --gap.
 
     \b

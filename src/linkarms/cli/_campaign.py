@@ -159,7 +159,8 @@ def ask(
 ) -> None:
     """Get tickets: which arms to measure next.
 
-    Each line has the ticket, a tab and the arm. The exit code is 1 if there is nothing to measure: the campaign is done, or open tickets use up its budget.
+    Each line has the ticket, a tab and the arm. The exit code is 1 if there is nothing to measure: the campaign is done, or open
+    tickets use up its budget.
 
     \b
     Examples:
@@ -218,7 +219,8 @@ def add(
 ) -> None:
     """Store a sample that nobody asked for, or many from stdin.
 
-    With - in place of the arm, each line of stdin has an arm and its numbers; all lines are stored, or none. Such samples count, as long as nobody chose to report them because of their values.
+    With - in place of the arm, each line of stdin has an arm and its numbers; all lines are stored, or none. Such samples count, as
+    long as nobody chose to report them because of their values.
 
     \b
     Examples:

@@ -23,7 +23,7 @@ TokenFile = Annotated[
 ]
 Cert = Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate in PEM.", show_default=False)]
 KeyFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Its key in PEM.", show_default=False)]
-Proxy = Annotated[bool, typer.Option("--behind-proxy", help="A proxy in front speaks TLS with the world.")]
+Proxy = Annotated[bool, typer.Option("--behind-proxy", help="A proxy in front of the service handles TLS.")]
 AllowHost = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="A name under which the service is reached; may be repeated."),

@@ -28,7 +28,7 @@ class Family(ABC):
     Attributes
     ----------
     name : str
-        How the family is called in dumps and messages.
+        The name of the family in dumps and messages.
     support : str
         In words, what a sample may be.
     domain : tuple of float
@@ -277,7 +277,7 @@ class ScalarFamily(Family):
             raise InvalidInput(
                 f"the family {type(self).__name__} has no function {name!r}; write it as a @staticmethod (see ScalarFamily)"
             )
-        # the defaults of this class are Python functions, and so cheap that nobody needs to compile them
+        # the defaults of this class are Python functions, too simple to need compiling
         own = function is not inspect.getattr_static(ScalarFamily, name, None) and name in (
             "kl",
             "step",
@@ -288,7 +288,7 @@ class ScalarFamily(Family):
         return native_function(function, what, n_arguments, self.compiled and own)
 
     def to_dict(self) -> dict[str, Any]:
-        """Only the name: a user's own family has to be handed to ``load`` again."""
+        """Only the name: a user's own family has to be passed to ``load`` again."""
         return {"name": self.name, "custom": True}
 
     def __getstate__(self) -> dict[str, Any]:

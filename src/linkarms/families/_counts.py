@@ -115,7 +115,7 @@ class Categorical(Family):
 
     @property
     def n_features(self) -> int:
-        """One number a category."""
+        """One number per category."""
         return self.n_categories
 
     def encode(self, categories: ArrayLike) -> Array:

@@ -81,12 +81,12 @@ class ArmFamilies:
 
     @property
     def has_callbacks(self) -> bool:
-        """Some arm's family is a user's own."""
+        """Whether the family of some arm is a user's own."""
         return self.model.has_user_family
 
     @property
     def unknown_variance(self) -> bool:
-        """The arms are Gaussian with a variance that nobody knows."""
+        """Whether the arms are Gaussian with unknown variance."""
         return self.model.kind == "unknown-variance"
 
     def require_known(self, what: str) -> None:
@@ -135,14 +135,12 @@ def resolve(family: FamilyLike, n_arms: int, n_features: int) -> ArmFamilies:
     if isinstance(family, (str, Family)):
         shared = _one(family, n_features)
         if shared.n_arms not in (None, n_arms):
-            raise InvalidInput(
-                f"there are {shared.n_arms} covariances for {n_arms} arms; give one for each arm"
-            )
+            raise InvalidInput(f"there are {shared.n_arms} covariances for {n_arms} arms; give one per arm")
         return ArmFamilies([_fit(shared.for_arm(m), n_features, m) for m in range(n_arms)], n_features)
     if not isinstance(family, Sequence):
         raise _no_family(family)
     if len(family) != n_arms:
-        raise InvalidInput(f"there are {len(family)} families for {n_arms} arms; give one for each arm")
+        raise InvalidInput(f"there are {len(family)} families for {n_arms} arms; give one per arm")
     return ArmFamilies([_fit(_one(f, n_features), n_features, m) for m, f in enumerate(family)], n_features)
 
 
@@ -163,7 +161,7 @@ def _no_family(given: object) -> InvalidInput:
 def _fit(family: Family, n_features: int, m: int) -> Family:
     if family.n_arms is not None:
         raise InvalidInput(
-            f"the family of arm {m} holds a covariance for each arm; give the list one covariance an arm"
+            f"the family of arm {m} holds a covariance for each arm; give the list one covariance per arm"
         )
     own = family.n_features
     if own is None or own == n_features:

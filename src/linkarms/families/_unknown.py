@@ -1,4 +1,4 @@
-"""Gaussian arms whose variance nobody knows: the family, and what it keeps of the samples.
+"""Gaussian arms of unknown variance: the family, and what it keeps of the samples.
 
 Version 2 of the anytime rule has evidence centred at the tested mean and variance. Version 1 has universal inference: samples are
 predicted from those before them, and the predictions are compared with the best that any variance could have done on the *same* samples.

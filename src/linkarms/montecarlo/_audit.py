@@ -104,16 +104,16 @@ class Audit:
 
     @property
     def broken(self) -> bool:
-        """Some promise is broken."""
+        """Whether some promise is broken."""
         return any(row.verdict == BROKEN for row in self.rows)
 
     @property
     def passed(self) -> bool:
-        """No promise is broken, and each was tested."""
+        """Whether no promise is broken, and each was tested."""
         return all(row.verdict == KEPT for row in self.rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         return {
             "sampling": self.sampling,
             "stopping": self.stopping,
@@ -129,17 +129,17 @@ class Audit:
         return audit_html(self)
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """Headings and cells in words."""
+        """Return headings and cells in words."""
         head = ["delta", "errors", "error rate", "95% interval", "unstopped"]
         head += ["mean", "median", "95% quantile", "information bound", "mean / bound", "promise"]
         return head, [_cells(row) for row in self.rows]
 
     def head(self) -> str:
-        """What was audited, in words."""
+        """Return what was audited, in words."""
         return f"{self.sampling} with {self.stopping}"
 
     def conclusion(self) -> str:
-        """The verdict in words."""
+        """Return the verdict in words."""
         broken = [f"{row.delta:g}" for row in self.rows if row.verdict == BROKEN]
         if broken:
             return f"broken: more errors than delta={', '.join(broken)} allows, at {self.confidence:.4g} confidence"
@@ -195,7 +195,7 @@ def audit(
     """Run a rule many times on a problem whose answer is known, and compare its errors with its promise.
 
     A run errs if it stops with clusters that are not those of the true parameters (with a tolerance: not right up to it). One that does not
-    stop is not an error, and is counted apart.
+    stop is not an error; such runs are counted separately.
 
     A verdict is wrong about a rule that keeps its promise with probability at most ``1 - confidence``, for each delta.
 
@@ -208,7 +208,7 @@ def audit(
     deltas : sequence of float, default (0.1,)
         The promises.
     trials : int, default 1000
-        Runs; all deltas share them where the sampling rule does not look at delta.
+        Runs; all deltas share them if the sampling rule does not depend on delta.
     weaken : float, default 1
         Divide the threshold by this, to see that the audit catches a rule that is broken; see `linkarms.stopping.weaken`.
     confidence : float, default 0.99

@@ -10,7 +10,7 @@ __all__ = ["SECONDS", "Chunk", "Chunks"]
 #: A chunk should take about so long: sending one costs milliseconds, and progress should move.
 SECONDS = 0.5
 
-#: A chunk that was lost so often is run with no other beside it: should it be lost again, we know which one it was.
+#: A chunk that was lost so often runs alone: if it is lost again, we know which one it was.
 _SUSPECT = 2
 
 
@@ -28,10 +28,10 @@ class Chunk(NamedTuple):
 
 
 class Chunks:
-    """Cuts jobs into chunks, as they are asked for.
+    """Cuts jobs into chunks on request.
 
     The first chunks have one job each. After that a chunk has as many as take `SECONDS` by the mean of the finished ones, but never
-    more than half of what is left for a worker, so that all workers end at about the same time.
+    more than half of what is left for a worker, so all workers end at about the same time.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Chunks:
         return max(1, min(round(SECONDS / mean), math.ceil(left / (2 * workers))))
 
     def learn(self, jobs: int, seconds: float) -> None:
-        """Take note of how long ``jobs`` jobs took."""
+        """Record how long ``jobs`` jobs took."""
         self._finished += jobs
         self._seconds += seconds
 

@@ -1,4 +1,4 @@
-"""An exception on its way from a worker to the caller, who is to see it as if the trial had run in his own process."""
+"""Carry an exception from a worker to the caller, as if the trial had run in the caller's process."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Failure:
 
 
 def _dumps(error: BaseException) -> bytes:
-    """Pickle, by value where the class cannot be imported; in words where nothing else brings it back.
+    """Pickle an exception: by value if its class cannot be imported, in words if nothing else works.
 
-    What is pickled is read again here, for pickle notices only then that an exception's ``__init__`` wants other arguments.
+    The pickle is read again here, because only then does pickle notice that an exception's ``__init__`` needs other arguments.
     """
     for what in (error, _Plain(error)):
         for module in ("pickle", "cloudpickle"):
@@ -54,7 +54,7 @@ def _dumps(error: BaseException) -> bytes:
 
 
 class _Plain:
-    """An exception that is made again without its ``__init__``."""
+    """Return an exception that is rebuilt without its ``__init__``."""
 
     def __init__(self, error: BaseException) -> None:
         self.error = error

@@ -32,7 +32,7 @@ def fixed_size_errors(
     problem : Problem
         The true parameters.
     sizes : sequence of int
-        Samples of each arm; one trajectory serves all sizes.
+        Samples of each arm; one trajectory is used for all sizes.
     trials, seed : int
         How many trials, from which seed.
     box : array of shape (d, 2), optional

@@ -22,8 +22,8 @@ def known_parameters(
 ) -> NDArray[np.float64]:
     """``T_w = 1 / psi(N/t)`` of a rule's proportions ``N/t``, when every sample is the parameter itself.
 
-    What a rule loses against ``T*`` has two parts: it has to find the parameters out, and its proportions may settle beside the best ones.
-    Without noise only the second is left.
+    A rule needs more than ``T*`` for two reasons: it has to learn the parameters, and its proportions may settle away from the best ones.
+    Without noise only the second remains.
 
     Parameters
     ----------

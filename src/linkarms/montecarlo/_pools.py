@@ -1,4 +1,4 @@
-"""Where chunks run: threads of our own, an executor of the user's, or Dask (in `_dask.py`)."""
+"""Where chunks run: our own threads, the user's executor, or Dask (in `_dask.py`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Pool", "check_backend", "open_pool"]
 
 
 class Pool:
-    """An executor of the user's, of whatever kind. It is never shut down.
+    """The user's executor, of any kind. It is never shut down.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Pool:
             ) from error
 
     def renew(self, error: BaseException) -> None:
-        """Make up for an executor that is broken."""
+        """Replace a broken executor, or raise."""
         raise BackendError(
             f"the executor {type(self.executor).__name__} is broken ({in_words(error)}); make a new one and call "
             "simulate again: the finished trials are in this error's .simulation"
@@ -77,11 +77,11 @@ class Pool:
             self.event.set()
 
     def note(self) -> str:
-        """Called a few times a second: what the user should know while he waits; empty if nothing."""
+        """Return what users should know while they wait, or nothing; called a few times per second."""
         return ""
 
     def close(self) -> None:
-        """Give back what is ours."""
+        """Release our own resources."""
 
 
 class Threads(Pool):
@@ -93,9 +93,9 @@ class Threads(Pool):
 
 
 class Processes(Pool):
-    """A pool of processes of the user's; if it breaks, one like it of our own does the rest.
+    """The user's pool of processes; if it breaks, a new pool does the rest.
 
-    Not this process: what killed a worker might kill it, too.
+    This process does not: what killed a worker might kill it, too.
     """
 
     replaced = False
@@ -132,7 +132,7 @@ def is_client(backend: object) -> bool:
 
 
 def check_backend(backend: object) -> None:
-    """Raise `InvalidInput` for what is no backend."""
+    """Raise `InvalidInput` for anything that is not a backend."""
     if isinstance(backend, str) and (backend in ("local", "dask") or "://" in backend):
         return
     if not isinstance(backend, Executor) and not is_client(backend):

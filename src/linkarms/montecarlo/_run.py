@@ -35,7 +35,7 @@ class _Runner:
         self.running: dict[Future[Outcome], _Sent] = {}
 
     def feed(self) -> None:
-        """Keep a chunk waiting for each worker beside the one that it runs."""
+        """Keep one chunk queued for each worker besides the one that it runs."""
         workers = max(self.pool.workers, 1)
         while len(self.running) < 2 * workers and not any(s.chunk.suspect for s in self.running.values()):
             chunk = self.chunks.take(workers, bool(self.running))
@@ -54,7 +54,7 @@ class _Runner:
             outcome = future.result()
         except (KeyboardInterrupt, SystemExit):
             raise
-        except BaseException as error:  # asyncio's CancelledError is no Exception
+        except BaseException as error:  # asyncio's CancelledError is not an Exception
             # what a trial raises is part of the outcome: this is the worker, or the way to it
             del self.running[future]
             self.lost(sent, error)

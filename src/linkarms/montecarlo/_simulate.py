@@ -58,21 +58,21 @@ def simulate(
     rules : str, SamplingRule, a sequence of them, or a dict name -> rule
         The sampling rules to compare.
     stopping : StoppingRule or None
-        When to stop; None for the own stop of each rule.
+        When to stop; None for the stop that each rule brings.
     deltas : sequence of float
-        Promised error probabilities; one trajectory serves all where the rule does not look at delta.
+        Promised error probabilities; one trajectory is used for all of them if the rule does not depend on delta.
     trials, seed, max_samples : int
         How many trials, from which seed, of at most how many samples each.
     n_jobs : int, default 1
-        Threads of ``"local"``, whose kernels run without the interpreter's lock, or processes of ``"dask"``; -1 for one a core. An
-        executor and a cluster have a number of their own.
+        Threads of ``"local"``, whose kernels run without the interpreter's lock, or processes of ``"dask"``; -1 for one per core. An
+        executor and a cluster set their own number.
     backend : str, concurrent.futures.Executor or distributed.Client, default "local"
         Where trials run: ``"local"``, in threads; ``"dask"``, in processes of this machine; ``"tcp://host:port"``, the Dask cluster
-        of this scheduler; a client of a Dask cluster; an executor. What is yours is not shut down.
+        of this scheduler; a client of a Dask cluster; an executor. Your own client or executor is not shut down.
     chunk_size : int, optional
         Trials (of one rule) sent to a worker at a time; by default as many as take half a second.
     first_trial : int, default 0
-        The number of the first trial: a long simulation can be made in parts, which together have the same trials as the whole.
+        The number of the first trial: a long simulation can be run in parts, which together have the same trials as the whole.
     progress : bool, default False
         Show progress on stderr.
 
@@ -84,8 +84,8 @@ def simulate(
     Raises
     ------
     linkarms.montecarlo.BackendError
-        Workers were lost for good; the finished trials are in its ``simulation``. What a rule of yours raises inside a trial is
-        raised as it is, wherever the trial ran.
+        Workers were lost for good; the finished trials are in its ``simulation``. An exception from your own rule is raised as it is,
+        wherever the trial ran.
 
     Examples
     --------

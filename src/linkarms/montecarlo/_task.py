@@ -29,7 +29,7 @@ class Task:
 
     problem: Problem
     rules: tuple[SamplingRule, ...]
-    stops: tuple[StoppingRule, ...]  # one for each rule
+    stops: tuple[StoppingRule, ...]  # one per rule
     deltas: tuple[float, ...]
     seed: int
     max_samples: int
@@ -93,7 +93,7 @@ def _unpack(packed: Packed) -> Task:
 
 
 def run_chunk(given: Task | Packed, start: int, stop: int, halt: Event | None = None) -> Outcome:
-    """Run the jobs ``start .. stop - 1``; whatever happens on the way, the finished ones are handed in.
+    """Run the jobs ``start .. stop - 1``; whatever happens on the way, the finished ones are returned.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def run_chunk(given: Task | Packed, start: int, stop: int, halt: Event | None = 
     start, stop : int
         Jobs.
     halt : threading.Event, optional
-        Set by the caller when he wants no more.
+        Set by the caller to stop the work.
     """
     outcome = Outcome()
     try:

@@ -20,13 +20,13 @@ from linkarms.stopping import Anytime, StoppingRule
 
 __all__ = ["BLOCK", "Halted", "Trial", "run_trial"]
 
-#: Samples drawn at a time. Part of what a seed means: another number gives other samples.
+#: Samples drawn at a time. Another number gives other samples for the same seed.
 BLOCK = 256
 Rule = TypeVar("Rule", SamplingRule, StoppingRule)
 
 
 class Halted(Exception):
-    """The caller does not want the rest of this trial."""
+    """The caller does not need the rest of this trial."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Trial:
 
 
 class _Streams:
-    """The arms' samples, in blocks: one random stream an arm, so that rules see the same samples."""
+    """The samples of the arms, in blocks: one random stream per arm, so all rules see the same samples."""
 
     def __init__(self, problem: Problem, seeds: list[np.random.SeedSequence]) -> None:
         self.problem = problem
@@ -60,12 +60,12 @@ class _Streams:
             self.used[m] = 0
 
 
-#: Rules of which nothing changes in a trial: it needs no copy of its own. A user's subclass may keep something.
+#: Rules that do not change during a trial, so a trial needs no copy. A user's subclass may have state.
 _UNCHANGING = (EBC, EBCH, RoundRobin, Anytime)
 
 
 def _own(rule: Rule) -> Rule:
-    """A copy for this trial: what a user's rule keeps in itself must not depend on which trials ran before."""
+    """Return a copy for this trial: the state of a user's rule must not depend on earlier trials."""
     if type(rule) in _UNCHANGING:
         return rule
     try:
@@ -91,7 +91,7 @@ def run_trial(
     max_samples: int,
     halt: Event | None = None,
 ) -> Trial:
-    """Run one trial; every delta is served by one trajectory unless the sampling rule looks at delta.
+    """Run one trial: one trajectory for all deltas, unless the sampling rule depends on delta.
 
     `Halted` is raised soon after ``halt`` is set.
     """
@@ -125,7 +125,7 @@ def run_trial(
     counts = None if problem.costs is None else np.zeros((len(deltas), problem.n_arms), dtype=np.int64)
     stopped_at = np.full(len(deltas), -1, dtype=np.int64)
     labels = np.full((len(deltas), problem.n_arms), -1, dtype=np.int64)
-    start = time.thread_time()  # of this thread alone: the same number however many share the cores
+    start = time.thread_time()  # time of this thread only, however many share the cores
     if engine.trivial:
         stopped_at[:] = 0
         labels[:] = problem.labels

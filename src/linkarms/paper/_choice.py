@@ -1,4 +1,4 @@
-"""Which regions and which users: the paper does not name them, so the choice is made here, by rules, and nowhere else."""
+"""Choose regions and users. The paper does not name its own, so all choices are made here, by rules."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ def choose_users(ratings: Ratings, n_arms: int = 6, n_clusters: int = 4, *, leas
     """The users whose clusters are clearest.
 
     Among users with at least ``least`` ratings in every genre, take the ``n_arms`` for which the shortest edge that is cut
-    exceeds the longest edge that is kept by most. Users are alike: six taken at random, or by their number of ratings, have
-    no four clusters worth the name. All choices are tried where there are at most 20,000. Otherwise the search starts from K
+    exceeds the longest edge that is kept by most. Users are similar: six taken at random, or by their number of ratings, do
+    not form four clear clusters. All choices are tried where there are at most 20,000. Otherwise the search starts from K
     users far apart (each next one the farthest from those before) and those nearest to one of them, for each first user;
     from the five best it exchanges one user for another as long as that helps.
 

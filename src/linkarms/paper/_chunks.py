@@ -1,4 +1,4 @@
-"""Trials in chunks that are kept in files: a run that was interrupted goes on, and what is there is not run again."""
+"""Trials in chunks that are kept in files: an interrupted run continues, and finished trials are not run again."""
 
 from __future__ import annotations
 

@@ -102,11 +102,11 @@ def samples_at_error(
     Parameters
     ----------
     error, samples : ndarray, shape (J,)
-        Measured error and mean samples by level. Where the error rises again by chance, the smallest so far stands for it.
+        Measured error and mean samples by level. Where the error rises again by chance, the smallest so far is used.
     target : float
         The error.
     least : float
-        Stands for an error of zero, whose logarithm there is not: half an error in all trials.
+        Used for an error of zero, which has no logarithm: half an error in all trials.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def samples_at_error(
 
 
 def paper_at_error(figure: Figure, errors: Sequence[float]) -> dict[str, tuple[float, ...]]:
-    """Samples of the paper's curves in Figure 4 or 5 at these errors, by rule; NaN where a curve does not go.
+    """Samples of the paper's curves in Figure 4 or 5 at these errors, by rule; NaN where a curve does not reach.
 
     Examples
     --------

@@ -78,7 +78,7 @@ class Experiment:
         return compare_at_error(self.sweeps, self.targets if errors is None else errors, **options)
 
     def paper_at_error(self, errors: Sequence[float] | None = None) -> dict[str, tuple[float, ...]]:
-        """The paper's samples at these errors, by rule, read off its curves as ours are; NaN where a curve does not go."""
+        """The paper's samples at these errors, by rule, read from its curves like ours; NaN where a curve does not reach."""
         goals = self.targets if errors is None else errors
         return paper_at_error(self.figure, goals)
 

@@ -108,7 +108,7 @@ def check_fit(problem: Problem, levels: Sequence[float] | None = None) -> list[F
 
 
 def _model(family: object, theta: float, i: int):  # type: ignore[no-untyped-def]
-    """The frozen SciPy distribution of one coordinate: written down apart from our own formulas."""
+    """Return the SciPy distribution of one coordinate; it shares nothing with our own formulas."""
     from scipy import stats
 
     if isinstance(family, Exponential):

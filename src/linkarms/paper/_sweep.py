@@ -27,7 +27,7 @@ __all__ = ["FIXED", "Rules", "Sweep", "run_sweep"]
 Rules = Sequence[str] | Mapping[str, str | SamplingRule]
 #: The name of the rule that takes a fixed number of samples of each arm.
 FIXED = "fixed"
-#: Trials of a chunk. Part of what a seed means: each chunk has a seed of its own, so that an interrupted run continues with the next one.
+#: Trials of a chunk. Each chunk has its own seed, so an interrupted run continues with the next one; another size would change the results.
 CHUNK = 25
 
 
@@ -89,7 +89,7 @@ class _Plan:
     backend: Backend
 
     def digest(self) -> str:
-        """Of everything that the numbers depend on, but for the number of trials."""
+        """Digest of everything that the numbers depend on, except the number of trials."""
         spec = {
             "families": [f.to_dict() for f in self.problem.families],
             "n_clusters": self.problem.n_clusters,
@@ -152,7 +152,7 @@ def run_sweep(
     problem : Problem
         The arms, and the true partition.
     rules : sequence of str, or a dict name -> rule
-        Sampling rules by name, ``"fixed"`` among them, or instances of your own with a name. All see the same samples.
+        Sampling rules by name, ``"fixed"`` among them, or a dict of your own rules by name. All see the same samples.
     levels : sequence of float
         Levels of ``Z(t)``, positive, increasing.
     sizes : sequence of int
@@ -166,7 +166,7 @@ def run_sweep(
     progress : bool, default False
         Show progress on stderr.
     store : str or Path, optional
-        A folder that keeps finished chunks: the same call goes on where it was interrupted.
+        A folder that keeps finished chunks: the same call continues where it was interrupted.
     title : str
         For the progress.
 

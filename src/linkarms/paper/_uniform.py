@@ -29,5 +29,5 @@ class UniformStartEBC(EBC):
     name = "ebc-uniform"
 
     def initial_weights(self, n_arms: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """All the same."""
+        """Return equal weights."""
         return np.full(n_arms, 1.0 / n_arms)

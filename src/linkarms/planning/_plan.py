@@ -50,7 +50,7 @@ def plan(
         arms.
     n_clusters : int, optional
         K, from 1 to M; or else a distance threshold.
-    family : str, Family or a sequence with one for each arm, optional
+    family : str, Family or a sequence with one per arm, optional
         The distributions of the samples; by default ``"gaussian"``.
     delta : float, default 0.05
         The error probability that is to be promised.
@@ -64,7 +64,7 @@ def plan(
     trials, max_samples, seed : int
         How many runs are simulated for each pair of rules, of at most how many samples, from which seed.
     n_jobs : int, default -1
-        Threads; -1 for one a core.
+        Threads; -1 for one per core.
     progress : bool, default False
         Show progress on stderr.
     distance_threshold : float, optional
@@ -92,7 +92,7 @@ def plan(
     theta = check_parameters(guess_of)
     names = arm_names(len(theta) if arms is None else arms)
     if len(names) != len(theta):
-        raise InvalidInput(f"there are {len(names)} names for {len(theta)} arms; give one for each")
+        raise InvalidInput(f"there are {len(names)} names for {len(theta)} arms; give one per arm")
     level = check_delta(delta)
     runs, budget = check_integer("trials", trials, 1), check_integer("max_samples", max_samples, 1)
     prices = check_costs(costs, names)
@@ -135,7 +135,7 @@ def plan(
 def _row(
     way: SamplingRule, stop: StoppingRule | None, why: str, runs: Callable[..., Simulation], max_samples: int
 ) -> PlanRow:
-    """Simulate one pair of rules, unless ``why`` says that it is no use."""
+    """Simulate one pair of rules, unless ``why`` gives a reason not to."""
     words = "its own" if stop is None else _words(stop)
     if why:
         return PlanRow(way.name, words, note=why)

@@ -22,7 +22,7 @@ __all__ = ["Guess", "sampling_rules", "shipped", "stopping_rules"]
 
 Rule = TypeVar("Rule", bound=SamplingRule | StoppingRule)
 
-#: Theta is the guess, with this much room on both sides, in units of its width.
+#: Theta is the guess, widened on both sides by this many times its width.
 _ROOM = 1.0
 #: The paper's rule is given an epsilon that costs at most this share of the optimal psi.
 _SHARE = 0.1
@@ -65,7 +65,7 @@ class Guess(View):
 
 
 def shipped(room: ModuleType, base: type[Rule]) -> list[type[Rule]]:
-    """The rules that a room exports, baselines apart; one that is added there appears here by itself."""
+    """Return the rules that a package exports, without baselines; a rule that is added there is found automatically."""
     found = [getattr(room, name) for name in room.__all__]
     return [
         cls
@@ -81,7 +81,7 @@ def sampling_rules() -> list[SamplingRule]:
         try:
             rules.append(cls())
         except TypeError:
-            continue  # it cannot be used without a choice of its user's
+            continue  # it has no default settings
     return rules
 
 
@@ -94,7 +94,7 @@ def stopping_rules(guess: Guess, psi: float) -> tuple[list[StoppingRule], dict[s
         if issubclass(cls, Paper):
             paper = _paper(guess, psi)
             if paper is None:
-                refused[cls.name] = "no theta strictly inside the domain of the family has room for the guess"
+                refused[cls.name] = "no theta strictly inside the domain of the family contains the guess"
             else:
                 rules.append(paper)
             continue
@@ -106,7 +106,7 @@ def stopping_rules(guess: Guess, psi: float) -> tuple[list[StoppingRule], dict[s
 
 
 def _paper(guess: Guess, psi: float) -> Paper | None:
-    """The paper's rule with Theta around the guess and an epsilon that suits it; None where Theta cannot have room."""
+    """The paper's rule with Theta around the guess and an epsilon that suits it; None where no Theta fits."""
     theta = guess.estimates
     low, high = theta.min(axis=0), theta.max(axis=0)
     width = np.full_like(low, _ROOM * max(float((high - low).max()), 1e-12))

@@ -108,7 +108,7 @@ class Plan:
     arms : tuple
         The names of the arms.
     rows : tuple of PlanRow
-        One a pair of rules.
+        One per pair of rules.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class Plan:
         }
 
     def to_frame(self) -> Any:
-        """One row a pair of rules, as a pandas, polars or pyarrow frame: the first of them that is installed."""
+        """Return one row per pair of rules, as a pandas, polars or pyarrow frame: the first of them that is installed."""
         from linkarms.arms import make_frame
 
         rows = [asdict(row) for row in self.rows]
@@ -184,7 +184,7 @@ class Plan:
         ]
 
     def notes(self) -> list[str]:
-        """What a reader should know, one line for all pairs of rules that it is true of."""
+        """Return notes for the reader, each with the pairs of rules that it concerns."""
         rules: dict[tuple[str, str], list[str]] = {}
         for row in self.rows:
             if row.note:

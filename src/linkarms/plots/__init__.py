@@ -1,7 +1,7 @@
 """Pictures of a result: for each an info builder (plain data, no matplotlib) and a drawing.
 
 The drawings need matplotlib (``pip install 'linkarms[plots]'``) and no display. They return the axes they
-drew on; without ``ax`` they make a figure of their own, to be had as ``axes.figure``.
+drew on; without ``ax`` they create a figure, which is ``axes.figure``.
 """
 
 from linkarms.plots._arms import ArmsInfo, arms_info, plot_arms

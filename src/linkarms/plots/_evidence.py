@@ -61,8 +61,8 @@ class History:
 class HistoryRecorder:
     """A callback for `linkarms.cluster` that keeps the `History` of the run.
 
-    It does not look at every sample but each time their number has grown by some percent: a picture shows no
-    more, and a run is not slowed down.
+    It looks each time the number of samples has grown by some percent, not at every sample: a picture shows no
+    more, and the run is not slowed down.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ def _of_experiment(experiment: Experiment) -> FitInfo:
 def _of_result(result: Result) -> FitInfo:
     if result.fit is None or result.fit.families is None:
         raise InvalidInput(
-            "this result holds no samples; take it from the run itself, not from a file or campaign"
+            "this result holds no samples; use the result of the run itself, not one from a file or campaign"
         )
     names, model, records = [], [], []
     for arm, family, samples in zip(
@@ -127,7 +127,7 @@ def _model(family: Family, samples: NDArray[np.float64], coordinate: int) -> Any
     if part.name == "bernoulli":
         return stats.bernoulli(mean)
     raise InvalidInput(
-        f"the {part.name} family has no distribution to compare with: it takes nothing for granted, or is your own"
+        f"the {part.name} family has no distribution to compare with: it assumes none, or it is your own"
     )
 
 

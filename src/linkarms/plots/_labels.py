@@ -29,7 +29,7 @@ _GID = "linkarms-arm-name"
 
 
 def place_labels(ax: Axes, points: NDArray[np.float64], names: list[str], colors: list[str]) -> None:
-    """Write each name beside its point; a name for which there is no room anywhere is left out.
+    """Write each name beside its point; a name that fits nowhere is left out.
 
     Parameters
     ----------

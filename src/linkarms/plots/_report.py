@@ -56,7 +56,7 @@ def write_report(
     reproduction : Reproduction
         From `linkarms.paper.reproduce`.
     folder : str or Path
-        Where to; made if it is not there.
+        Where to write; created if it does not exist.
     command : str, optional
         What made it, for the page.
     markdown : str or Path, optional

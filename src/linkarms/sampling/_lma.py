@@ -1,4 +1,4 @@
-"""LMA: the lazy mirror ascent, a step of multiplicative weights a sample."""
+"""LMA: lazy mirror ascent, one step of multiplicative weights per sample."""
 
 from __future__ import annotations
 

@@ -31,11 +31,11 @@ class Access:
     Attributes
     ----------
     roles : dict
-        The role of each token, by the SHA-256 of the token. Empty: everybody who gets here may do everything.
+        The role of each token, by the SHA-256 of the token. If empty, everybody who reaches the service may do everything.
     hosts : frozenset of str
-        Names that a request's Host may have. A page of another name that an attacker lets point to this machine (DNS rebinding) is refused.
+        Names that a request's Host may have. Other names are refused, because an attacker's name may point to this machine (DNS rebinding).
     secure : bool
-        Browsers reach the service over HTTPS, so that the cookie is sent over nothing else.
+        Browsers reach the service over HTTPS, so the cookie is sent over HTTPS only.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Access:
     def from_tokens(
         cls, tokens: dict[str, str], hosts: Iterable[str] = LOOPBACK, secure: bool = False
     ) -> Access:
-        """From tokens and their roles."""
+        """Return the access that these tokens and their roles give."""
         for token, role in tokens.items():
             if role not in ROLES:
                 raise InvalidInput(f"the role {role!r} is unknown; choose one of {', '.join(ROLES)}")
@@ -69,22 +69,22 @@ class Access:
         if not self.roles:
             return "write"
         given, found = _hash(token), None
-        for known, role in self.roles.items():  # all of them, so that the time tells nothing
+        for known, role in self.roles.items():  # compare with all of them, so the time reveals nothing
             if hmac.compare_digest(given, known):
                 found = role
         return found
 
     def cookie(self, token: str) -> str:
-        """What a browser keeps instead of the token: until when, for which token, and a proof of both.
+        """Return the cookie that a browser keeps instead of the token: its expiry, the token it is for, and a signature of both.
 
-        It is signed with a key made of the token, so that every process that knows the token can check it, and it ends with the token.
+        The key is made of the token, so every process that knows the token can check it, and the cookie ends with the token.
         """
         secret = _hash(token)
         text = f"{int(time.time()) + _SESSION}.{hashlib.sha256(secret).hexdigest()[:16]}"
         return f"{text}.{_sign(secret, text)}"
 
     def role_of_cookie(self, cookie: str) -> str | None:
-        """The role that a cookie stands for; None if it is not valid, or no longer."""
+        """Return the role of a cookie; None if it is not valid, or has expired."""
         text, _, proof = cookie.rpartition(".")
         until = text.partition(".")[0]
         if not re.fullmatch(r"[0-9]{1,12}", until) or int(until) < time.time():
@@ -97,7 +97,7 @@ class Access:
 
     @property
     def cookie_settings(self) -> dict[str, object]:
-        """How the cookie is set: no script sees it, and no other site sends it."""
+        """Return the attributes of the cookie: no script sees it, and no other site sends it."""
         return {
             "httponly": True,
             "samesite": "strict",
@@ -108,7 +108,7 @@ class Access:
 
 
 def read_tokens(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Tokens and roles from a file: a role and a token on each line; ``#`` begins a remark."""
+    """Read tokens and roles from a file: a role and a token on each line; ``#`` begins a comment."""
     file = Path(path)
     try:
         with file.open(encoding="utf-8") as opened:

@@ -37,7 +37,7 @@ class Intake:
         async def body(request: Request) -> M:
             announced = _check_headers(request, limit)
             most = limit if announced is None else announced
-            # small ones wait for no turn: a client without a token could take all turns with slow ones
+            # small ones do not queue: otherwise a client without a token could block the queue with slow requests
             async with nullcontext() if most <= BODIES.command else self._large:
                 content = await _read(request, limit)
                 if len(content) <= BODIES.inline:
@@ -57,7 +57,7 @@ def parse(model: type[M], content: bytes) -> M:
     """Return the model that ``content`` describes.
 
     The number of values is bounded before anything is parsed, depth and members before validation, and a model stops at the first
-    wrong element of a list: so no body makes this take long, or makes it collect errors by the million. The hooks are Python functions
+    wrong element of a list: so no body makes this take long or collect millions of errors. The hooks are Python functions
     on purpose: at each call other threads get their turn.
     """
     if content.count(b",") >= JSON.values:
@@ -85,7 +85,7 @@ def parse(model: type[M], content: bytes) -> M:
 
 
 def _check_headers(request: Request, limit: int) -> int | None:
-    """The announced length, if there is one; what cannot be read is refused before it is read."""
+    """Return the announced length, if there is one; refuse a body that cannot be read before reading it."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise InvalidInput(f"the body is {kind[:60] or 'of no type'}; send `Content-Type: application/json`")
@@ -102,7 +102,7 @@ def _check_headers(request: Request, limit: int) -> int | None:
 
 
 async def _read(request: Request, limit: int) -> bytes:
-    """The whole body, if it comes in time."""
+    """Return the whole body, if it arrives in time."""
     content = bytearray()
     began = asyncio.get_running_loop().time()
     try:
@@ -151,7 +151,7 @@ def _is_deep(data: Any) -> bool:
 
 
 def _named(error: ValidationError) -> str:
-    """The first errors in words. What was sent is not repeated: it may be long."""
+    """Return the first errors in words, without what was sent, which may be long."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
     words = []
     for entry in found[:_NAMED]:

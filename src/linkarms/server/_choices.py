@@ -1,4 +1,4 @@
-"""Which rules a new campaign can have, read off the library: a rule that is added there appears on the page."""
+"""The rules that a new campaign can have, read from the library: a rule that is added there appears on the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["choices"]
 
 
 def choices() -> dict[str, Any]:
-    """Sampling and stopping rules with what can be set, baselines apart, and the defaults of the library."""
+    """Return sampling and stopping rules with their options, baselines separately, and the defaults of the library."""
     packages: tuple[tuple[str, Any, Any], ...] = (
         ("sampling", linkarms.sampling, SamplingRule),
         ("stopping", linkarms.stopping, StoppingRule),

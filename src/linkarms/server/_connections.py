@@ -40,11 +40,11 @@ class OpenConnections:
 
     @property
     def inside(self) -> int:
-        """Connections that are open, those with an unfinished TLS handshake included."""
+        """Number of open connections, including those with an unfinished TLS handshake."""
         return sum(connection.fileno() >= 0 for connection in self._inside)
 
     def enter(self, connection: socket.socket) -> bool:
-        """Take a new connection in, in place of the one that has waited longest if need be; False if all are at work."""
+        """Accept a new connection, if necessary in place of the one that has waited longest; False if all are busy."""
         if len(self._inside) >= self._most and self.inside >= self._most and not self.give_up_one():
             return False
         self._inside.add(connection)
@@ -55,7 +55,7 @@ class OpenConnections:
         self._waiting.setdefault(connection, time.monotonic())
 
     def stop_waiting(self, connection: Connection) -> None:
-        """Its request is there, or it is lost."""
+        """The connection has its request, or is lost."""
         self._waiting.pop(connection, None)
 
     def give_up_one(self) -> bool:
@@ -68,7 +68,7 @@ class OpenConnections:
 
 
 class Connection(H11Protocol):
-    """A connection of uvicorn that does not wait for ever.
+    """A connection of uvicorn that does not wait forever.
 
     uvicorn forgets its timer for idle connections at the first byte of a request, and has none for the rest of it, nor for answers that
     nobody takes; `look_after`, called every second, knows both. Bodies are timed where they are read, in `_body`.
@@ -79,7 +79,7 @@ class Connection(H11Protocol):
         self._open_connections = connections
         #: Since when: the first byte of a request that is not complete, or the connection itself.
         self._begun: float | None = None
-        #: An answer that is not taken: since when, and how many bytes at most.
+        #: An answer that the client does not read: since when, and how many bytes at most.
         self._unread: tuple[float, int] | None = None
 
     def connection_made(self, transport: Any) -> None:
@@ -131,19 +131,19 @@ class Connection(H11Protocol):
 
 
 class LimitedSocket(socket.socket):
-    """A listening socket for asyncio's own event loop that lets in only as many connections as there is room for.
+    """A listening socket for asyncio's own event loop that accepts no more connections than the limit.
 
-    At the limit the connection that has waited longest for a request makes room; where all are at work, the new one is closed. So a
-    process never runs out of files, which asyncio would answer with thousands of tracebacks a second.
+    At the limit, the connection that has waited longest for a request is closed; if all are busy, the new one is closed. So a
+    process never runs out of files, which asyncio would answer with thousands of tracebacks per second.
     """
 
     def admit(self, connections: OpenConnections) -> None:
-        """Let in as many as there is room for in ``connections``."""
+        """Accept as many as ``connections`` allows."""
         self._open_connections = connections
         self._reserve = os.open(os.devnull, os.O_RDONLY)
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Return the next connection; ``BlockingIOError`` where there is none, or no room."""
+        """Return the next connection; ``BlockingIOError`` if there is none, or the limit is reached."""
         try:
             connection, address = super().accept()
         except OSError as error:
@@ -163,7 +163,7 @@ class LimitedSocket(socket.socket):
         super().close()
 
     def _reject(self) -> None:
-        """Without a file left, close one in reserve, so that the connection can be taken and closed; it would be offered for ever."""
+        """Close the file in reserve, accept the connection and close it: otherwise the system would offer it forever."""
         self._open_connections.give_up_one()
         os.close(self._reserve)
         try:

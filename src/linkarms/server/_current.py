@@ -66,7 +66,7 @@ class Computed:
 
 
 class Current:
-    """Computes a state when the campaign has changed, once for all who want it, and remembers the last one.
+    """Computes a state when the campaign has changed, once for all who ask for it, and remembers the last one.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Current:
         self._task: asyncio.Task[None] | None = None
 
     async def get(self, wait: float) -> Computed:
-        """Return the state of this moment if it is there within ``wait`` seconds, else what is known without computing."""
+        """Return the current state if it is ready within ``wait`` seconds, otherwise what is known without computing."""
         began = time.monotonic()
         seen = await self._glance()
         while True:
@@ -100,7 +100,7 @@ class Current:
             await asyncio.wait([task], timeout=max(began + wait - time.monotonic(), 0.0))
             if not task.done():
                 return await self._peek()
-            task.result()  # what went wrong is told to all who wait
+            task.result()  # an error is passed on to all who wait
 
     def _start(self) -> asyncio.Task[None]:
         if self._task is None:

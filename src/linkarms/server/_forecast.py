@@ -1,4 +1,4 @@
-"""When a run will stop, judged by its evidence so far."""
+"""Forecast when a run will stop, from its evidence so far."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from linkarms.campaign import Look
 
 __all__ = ["Forecast", "forecast"]
 
-#: Looks below which nothing is said.
+#: No forecast with fewer looks.
 _ENOUGH = 6
-#: Further away than so many times the samples so far, nothing is said either.
+#: No forecast beyond so many times the samples so far.
 _FAR = 20.0
 
 
@@ -27,7 +27,7 @@ class Forecast:
     low, middle, high : int
         Samples of the whole run at its stop: the guess, and where the guesses of different stretches of the run lie.
     seconds : float or None
-        Until then, at the pace of late; None if no pace is known.
+        Seconds until then, at the recent pace; None if no pace is known.
     """
 
     low: int
@@ -39,8 +39,8 @@ class Forecast:
 def forecast(looks: Sequence[Look]) -> Forecast | None:
     """Follow evidence and threshold along straight lines to where they meet.
 
-    The evidence grows like ``psi`` times the samples and the threshold like their logarithm, so that over a stretch the difference of
-    both is nearly a line in the samples. Lines through the last third, half and two thirds of the run give three guesses. None where it
+    The evidence grows like ``psi`` times the samples and the threshold like their logarithm, so over a stretch the difference of
+    both is nearly linear in the samples. Lines through the last third, half and two thirds of the run give three guesses. None where it
     is too early to say, or where the evidence does not catch up.
 
     Parameters

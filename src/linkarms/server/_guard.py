@@ -1,4 +1,4 @@
-"""What every request passes before it gets anywhere: host, origin, role; and the headers of every answer."""
+"""Checks before every request (host, origin, role), and the headers of every answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-#: Reached without a role: there is nothing to learn there.
+#: Paths that need no role: they reveal nothing.
 _OPEN = ("/", "/openapi.json", "/healthz", "/api/v1/session")
 _OPEN_UNDER = "/static/"
 
@@ -126,12 +126,12 @@ def _name(address: str) -> str | None:
 
 
 def _follows_a_link(scope: Scope, headers: Headers) -> bool:
-    """Somebody clicks on a link to the page in a wiki or a mail: the browser shows it, and the other site learns nothing."""
+    """Allow a click on a link to the page in a wiki or a mail: the browser shows the page, and the other site learns nothing."""
     goes = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
     return goes and scope["path"] == "/" and scope["method"] == "GET"
 
 
 def _same(origin: str, host: str) -> bool:
-    """The page that sends the request came from here: the same name and the same port."""
+    """Whether the page that sends the request came from this service: same name, same port."""
     scheme, _, place = origin.partition("://")
     return scheme in ("http", "https") and place.lower() == host.lower() and bool(host)

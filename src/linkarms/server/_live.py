@@ -19,9 +19,9 @@ from linkarms.server._served import ServedCampaigns
 
 __all__ = ["Live"]
 
-#: Seconds between two looks. Other processes write to the same storage, so that looking is the one way that works on every database.
+#: Seconds between two looks. Other processes write to the same storage, and polling works on every database.
 _EVERY = 0.4
-#: The part of the time that is spent on looking at most, as long as a pause is not longer than so many seconds.
+#: The largest share of the time spent on polling, and the longest pause in seconds that this may cause.
 _SHARE, _PAUSE = 0.2, 5.0
 #: Seconds after which a sign of life is sent.
 _ALIVE = 15.0
@@ -30,7 +30,7 @@ _LONGEST = 3600.0
 
 
 class Live:
-    """Watches the versions of campaigns, as long as anybody wants to know."""
+    """Watches the versions of campaigns, as long as anybody listens."""
 
     def __init__(self, served: ServedCampaigns) -> None:
         self._served = served
@@ -83,7 +83,7 @@ class Live:
                 yield b": alive\n\n"
 
     def _event(self, name: str | None) -> bytes:
-        """What a stream is sent now; made once for all who watch the same."""
+        """Return what a stream is sent now; made once for all who watch the same campaigns."""
         if name not in self._events:
             seen = {n: v for n, v in self._versions.items() if name is None or n == name}
             self._events[name] = f"event: version\ndata: {json.dumps(seen)}\n\n".encode()
@@ -94,7 +94,7 @@ class Live:
             began = time.monotonic()
             everything = self._watched[None] > 0
             wanted = [name for name in self._watched if name is not None]
-            with suppress(LinkarmsError):  # the storage is away: clients that ask for more are told
+            with suppress(LinkarmsError):  # the storage cannot be reached: requests get that error
                 seen = await self._served.workers.run("look", self._look, everything, wanted)
                 if seen != self._versions:
                     self._versions = seen

@@ -1,4 +1,4 @@
-"""Log lines, few of a kind: a client that can cause one can cause a million."""
+"""Limits on repeated log lines: a client that can cause one line can cause a million."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import time
 
 __all__ = ["LimitRepeats", "limit_logs"]
 
-#: Lines of a kind in a stretch of so many seconds.
+#: Lines of one kind within so many seconds.
 _LINES, _SECONDS = 5, 10.0
-#: Kinds that are told apart.
+#: Kinds that are distinguished.
 _KINDS = 100
 
 
 class LimitRepeats(logging.Filter):
-    """Lets a few lines of a kind through in ten seconds, and counts the others in the first line after that.
+    """Lets a few lines of each kind through in ten seconds, and counts the others in the first line after that.
 
-    Lines are of a kind if they come from the same logger, at the same level, and begin with the same forty letters.
+    Lines are of a kind if they come from the same logger, at the same level, and begin with the same forty characters.
     """
 
     def __init__(self) -> None:

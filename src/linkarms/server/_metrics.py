@@ -23,13 +23,13 @@ class Metrics:
         self._counts: Counter[str] = Counter()
 
     def count(self, scope: Any, status: int, seconds: float) -> None:
-        """Take a request into account. Routes are named by their pattern: what clients make up does not grow the list."""
+        """Count a request. Routes are named by their pattern, so invented addresses do not grow the list."""
         route = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST", "DELETE") else "other"
         with self._lock:
             self._requests[route, method, status] += 1
             if route.endswith("/events"):
-                return  # a stream takes as long as somebody looks
+                return  # a stream lasts as long as somebody watches
             self._counts[route] += 1
             self._seconds[route] += seconds  # type: ignore[assignment]
             for edge in _BUCKETS:
@@ -37,7 +37,7 @@ class Metrics:
                     self._buckets[route, edge] += 1
 
     def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """All of it, with the given gauges: name to (help, value)."""
+        """Return all counters, with the given gauges: name to (help, value)."""
         lines = []
         for name, (about, value) in gauges.items():
             lines += [f"# HELP {name} {about}", f"# TYPE {name} gauge", f"{name} {value:g}"]

@@ -14,11 +14,11 @@ from linkarms.campaign import LIMITS
 __all__ = ["REQUESTS", "Add", "Ask", "Create", "Problem", "Release", "Retract", "Tell", "Token"]
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-# lists stop at their first wrong element: a million of errors would help nobody, and take long
+# lists stop at their first wrong element: a million errors would help nobody, and take long
 Value = Number | Annotated[list[Number], Field(min_length=1, max_length=LIMITS.features, fail_fast=True)]
 TicketNumber = Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)]
 Text = Annotated[str, Field(strict=True, min_length=1, max_length=LIMITS.text)]
-#: The letters of a campaign's name, also where it stands in an address.
+#: The characters of a campaign's name, also in an address.
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._\-]{0,99}$"
 Seconds = Annotated[float, Field(strict=True, gt=0, le=LIMITS.lease, allow_inf_nan=False)]
 
@@ -76,7 +76,7 @@ class Create(BaseModel):
     family: Annotated[
         str | dict[str, Any] | Annotated[list[str | dict[str, Any]], Field(fail_fast=True)] | None,
         Field(
-            description=f"How samples are distributed: {SYNTAX}; with commas, one per number of a sample. Or an object, "
+            description=f"Sample distribution: {SYNTAX}; with commas, one per number of a sample. Or an object, "
             '{"name": "gamma", "shape": 2}, or a list with one per arm.'
         ),
     ] = DEFAULT
@@ -202,14 +202,14 @@ class Rule(BaseModel):
 
 
 class Defaults(BaseModel):
-    """What a campaign gets if nothing is said; null where the library has no default."""
+    """The defaults of a campaign; null where the library has none."""
 
     sampling: str | None
     stopping: str | None
 
 
 class Choices(BaseModel):
-    """The rules of the library, baselines apart."""
+    """The rules of the library, with baselines listed separately."""
 
     sampling: list[Rule]
     stopping: list[Rule]
@@ -241,7 +241,7 @@ class Receipt(BaseModel):
 
 
 class Receipts(BaseModel):
-    """One for each sample, in the order of the request."""
+    """One per sample, in the order of the request."""
 
     receipts: list[Receipt]
 

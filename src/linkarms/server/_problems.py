@@ -32,7 +32,7 @@ _TITLES = {
 
 
 class Busy(LinkarmsError):
-    """The service has too much to do; the same request may succeed later."""
+    """The service is busy; the same request may succeed later."""
 
 
 class TooSlow(LinkarmsError):
@@ -56,8 +56,8 @@ _STATUS: tuple[tuple[type[LinkarmsError], int], ...] = (
 )
 
 
-#: A body that was refused is read on and thrown away, for a while, so that its sender gets to see why: closing at once would reset the
-#: connection. One that did not come in time is not waited for.
+#: A refused body is still read, for a while, and discarded, so its sender can read the reason: closing at once would reset the
+#: connection. The service does not wait for a body that is late.
 _HEADERS = {408: {"Connection": "close"}, 503: {"Retry-After": "1"}}
 
 

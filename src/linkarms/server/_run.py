@@ -49,11 +49,11 @@ def serve(
     tls_cert, tls_key : path, optional
         Certificate and key in PEM. Off loopback these, or `behind_proxy`, are needed.
     behind_proxy : bool
-        A proxy in front speaks TLS with the world. Tokens are then needed on loopback, too: clients come through the proxy.
+        A proxy in front of the service handles TLS. Tokens are then needed on loopback, too: clients come through the proxy.
     allow_hosts : iterable of str
         Names under which browsers and clients reach the service, besides loopback and `host`.
     started : callable
-        Is called with the address once the service listens; by default a line on stderr says it.
+        Called with the address once the service listens; by default a line on stderr shows it.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def serve(
         )
     if not local and tls_cert is None and not behind_proxy:
         raise InvalidInput(
-            f"--host {host} would send tokens in the clear; give --tls-cert and --tls-key, or --behind-proxy if one in front speaks TLS"
+            f"--host {host} would send tokens in the clear; give --tls-cert and --tls-key, or --behind-proxy if a proxy handles TLS"
         )
     for path in (tls_cert, tls_key):
         if path is not None and not os.access(path, os.R_OK):

@@ -21,9 +21,9 @@ from linkarms.server._workers import Workers
 __all__ = ["ServedCampaigns"]
 
 T = TypeVar("T")
-#: Campaigns that are kept in memory, with all that was computed of them; and those of which only the answers are.
+#: Campaigns kept in memory with all that was computed for them, and campaigns of which only the answers are kept.
 _KEPT, _ANSWERS = 64, 1_024
-#: Microseconds after which leases are looked at again, where there are too many tickets to know the next one that ends.
+#: Microseconds after which leases are checked again, if there are too many tickets to know the next one that ends.
 _SOON = 5_000_000
 #: Samples that the page lists.
 _RECENT = 20
@@ -58,7 +58,7 @@ class ServedCampaigns:
             return []
 
     def campaign(self, name: str) -> Campaign:
-        """The campaign that all changes go through: they take turns. Nothing else uses it, so that no reader holds it up."""
+        """Return the object that all changes go through, one at a time. Nothing else uses it, so no reader delays it."""
         with self._lock:
             found = self._changed.get(name)
         if found is None:
@@ -66,11 +66,11 @@ class ServedCampaigns:
         return self._keep(self._changed, name, lambda: found)
 
     def open_separately(self, name: str) -> Campaign:
-        """The campaign as an object of its own, for what takes long (retract, export, doctor): others do not wait for it."""
+        """Return a separate object of the campaign for long work (retract, export, doctor): nobody else waits for it."""
         return Campaign.open(name, storage=self.storage)
 
     def read(self, name: str) -> tuple[Campaign, Trace]:
-        """The campaign that all readers share, so that those who ask need not wait for evidence; and its trace."""
+        """Return the object that all readers share, so `ask` need not wait for evidence, and its trace."""
         return self._keep(self._read, name, lambda: (Campaign(name, self.storage), Trace(name, self.storage)))
 
     def watched(self, name: str) -> _Watched:
@@ -97,12 +97,12 @@ class ServedCampaigns:
             self._read.pop(name, None)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self.workers.close()
         self.storage.close()
 
     def _keep(self, kept: OrderedDict[str, T], name: str, make: Callable[[], T], most: int = _KEPT) -> T:
-        """The one that is kept under this name, or a new one; the one that was used longest ago is dropped."""
+        """Return the object kept under this name, or a new one; the one that was used longest ago is dropped."""
         with self._lock:
             if name not in kept:
                 kept[name] = make()

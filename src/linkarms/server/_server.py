@@ -1,4 +1,4 @@
-"""The server under the application: uvicorn with limits on connections, and an end that comes."""
+"""The server under the application: uvicorn with limits on connections and on the time to stop."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Server(uvicorn.Server):
         self._app.state.live.closing = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop, and do not wait for computations that nobody waits for any more."""
+        """Stop, without waiting for computations that nobody needs any more."""
         await super().shutdown(sockets)
         self._watch.cancel()
         running = self._app.state.served.workers.running
@@ -151,7 +151,7 @@ class Server(uvicorn.Server):
 
 
 def _leave() -> None:
-    """End the process, whatever its threads do. All that was acknowledged is on disk: a kill loses nothing, either."""
+    """End the process, whatever its threads do. All that was acknowledged is on disk, so nothing is lost."""
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -48,7 +48,7 @@ def service_routes(
 
     @routes.get("/healthz", response_class=PlainTextResponse, responses=responses(), tags=["service"])
     async def health() -> Response:
-        """``ok`` if the storage can be read. Everybody may ask, so that it says no more than that."""
+        """``ok`` if the storage can be read. Everybody may ask, so it says no more."""
         try:
             async with asyncio.timeout(TIMES.health):
                 await served.alive()
@@ -68,7 +68,7 @@ def service_routes(
 
     @routes.get("/api/v1/choices", response_model=models.Choices, responses=responses(), tags=["service"])
     async def choose() -> Response:
-        """The rules that a new campaign can have, and those it gets if nothing is said."""
+        """The rules that a new campaign can have, and its defaults."""
         return await run("parse", lambda: json_answer(choices()))
 
     @routes.get("/api/v1/session", response_model=models.Session, responses=responses(), tags=["service"])

@@ -1,4 +1,4 @@
-"""One look for all who want it."""
+"""One result shared by all who ask for it at the same time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Shared(Generic[T]):
 
 
 def unwatched(task: asyncio.Task[T]) -> asyncio.Task[T]:
-    """Return a task whose error is not worth a line in the log if nobody waits for it any more."""
+    """Return a task whose error is not logged if nobody waits for it any more."""
 
     def look_at(task: asyncio.Task[T]) -> None:
         if not task.cancelled():

@@ -26,7 +26,7 @@ PATIENCE = 0.5
 
 
 def progress_of(status: Status) -> float:
-    """Evidence over threshold, from 0 to 1; 1 if done."""
+    """Return evidence over threshold, from 0 to 1; 1 if done."""
     if status.done:
         return 1.0
     if status.evidence is None or status.threshold is None or status.threshold <= 0.0:
@@ -35,7 +35,7 @@ def progress_of(status: Status) -> float:
 
 
 def campaign_view(campaign: Campaign, trace: Trace) -> dict[str, Any]:
-    """Return everything that the page shows of one campaign; the trace is brought up to date, as far as it gets in half a second."""
+    """Return everything that the page shows of one campaign; the trace is updated as far as possible in half a second."""
     return view_of(campaign.overview(), trace.catch_up(PATIENCE), trace.looks)
 
 
@@ -75,7 +75,7 @@ def _arms(seen: Overview) -> dict[str, Any]:
 
 
 def _outlines(seen: Overview, info: ArmsInfo) -> list[Any]:
-    """For each arm that is drawn the two ends of its interval, or the corners of its region; None where it has no end."""
+    """Return for each arm the two ends of its interval, or the corners of its region; None where it is unbounded."""
     flat, known = len(info.axes) == 1, ~np.ma.getmaskarray(seen.result.parameters).any(axis=1)
     n = 2 if flat else _OUTLINE if len(info.arms) <= 100 else _OUTLINE // 2
     angles = np.arange(n) * (2.0 * np.pi / n)
@@ -130,7 +130,7 @@ def _thinned(looks: list[Look]) -> list[Look]:
 
 
 def _last_change(looks: list[Look]) -> int | None:
-    """After how many samples the clusters became what they are now."""
+    """Return after how many samples the clusters became what they are now."""
     for earlier, later in zip(reversed(looks[:-1]), reversed(looks), strict=False):
         if earlier.labels != later.labels:
             return later.samples
@@ -138,7 +138,7 @@ def _last_change(looks: list[Look]) -> int | None:
 
 
 def _words(status: Status, result: Result, looks: list[Look]) -> dict[str, Any]:
-    """What is known, what is uncertain, and when it will be done, for somebody who has not read the paper."""
+    """Say what is known, what is uncertain and when the run will be done, for a reader who does not know the paper."""
     reason, _, condition = status.promise.partition(f"; {CONDITIONAL}")
     missing = [arm for arm, n in status.pulls.items() if n == 0]
     remark = reason.partition("; ")[2]  # why the rule cannot stop, where it cannot
@@ -170,7 +170,7 @@ def _words(status: Status, result: Result, looks: list[Look]) -> dict[str, Any]:
 
 
 def _bound(status: Status) -> str | None:
-    """At which delta the run would stop now, or would have; None where the rule does not say or nothing is known."""
+    """Return the delta at which the run would stop now, or would have stopped, in words; None if that is not known."""
     if status.error_bound is None or status.threshold is None or status.stopped:
         return None
     return would_stop_at(status.error_bound, ended=status.done)

@@ -1,4 +1,4 @@
-"""Threads for what must not run on the event loop, and the turns that requests take at a campaign."""
+"""Threads for work that must not run on the event loop, and a queue of requests per campaign."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ class Workers:
     async def in_turn(
         self, kind: Kind, campaign: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Do the same when it is this request's turn: first come, first served, one at a time for each campaign.
+        """Do the same when it is this request's turn: first come, first served, one at a time per campaign.
 
-        A waiting request holds no thread, so a campaign whose computation takes long does not hold up others. `Busy` if too many wait.
+        A waiting request holds no thread, so a campaign whose computation takes long does not delay others. `Busy` if too many wait.
         """
         turns = self._turns.setdefault((kind, campaign), _Turns())
         if turns.users > QUEUE:
-            raise Busy(f"{QUEUE} requests wait for the campaign {campaign!r} already; try again in a while")
+            raise Busy(f"{QUEUE} requests already wait for the campaign {campaign!r}; try again later")
         turns.users += 1
         try:
             async with turns.lock:

@@ -34,7 +34,7 @@ def weaken(rule: StoppingRule, factor: float) -> StoppingRule:
     Returns
     -------
     StoppingRule
-        A rule that runs in Python, at some fifty microseconds a sample.
+        A rule that runs in Python: about fifty microseconds per sample.
 
     Examples
     --------

@@ -102,7 +102,7 @@ def _ratio(row: AtError, found: Experiment, paper: dict[str, tuple[float, ...]])
 def _deviations(
     figure: Figure, found: Experiment, rows: list[AtError], paper: dict[str, tuple[float, ...]]
 ) -> list[Deviation]:
-    """Samples at equal error. Other regions, other users: nothing says that these should be the same."""
+    """Compare samples at equal error. The regions and users are not the paper's, so the numbers need not agree."""
     deviations = []
     for r in rows:
         theirs = paper.get(r.rule, (math.nan,) * len(found.targets))[found.targets.index(r.error)]
@@ -147,7 +147,7 @@ def _fit_words(found: Experiment) -> str:
 
 def _order(rule: str, rows: list[dict[str, Any]]) -> list[str]:
     """Whether a rule needs more or fewer samples than round robin, ours and theirs."""
-    # what many of the bootstrap's curves do not get to is not known
+    # an error that many of the bootstrap's curves do not reach is not judged
     known = [r for r in rows if not math.isnan(r["ratio"]) and r["missed"] < _MISSED]
     if not known:
         return [f"{rule}: too few runs reached an error of the table for a comparison."]

@@ -65,12 +65,12 @@ class Piece:
 
     @property
     def agrees(self) -> bool:
-        """All that was asked for is there and within its limits."""
+        """Whether everything that was asked for is there and within its limits."""
         return not (self.beyond or self.mistakes or self.missing)
 
     @property
     def answer(self) -> str:
-        """In a few words."""
+        """The outcome in a few words."""
         judged = sum(d.limit is not None for d in self.deviations)
         words = []
         if judged:
@@ -115,7 +115,7 @@ class Reproduction:
 
     @property
     def deviations(self) -> tuple[Deviation, ...]:
-        """Of all pieces."""
+        """The deviations of all pieces."""
         return tuple(d for piece in self.pieces.values() for d in piece.deviations)
 
     @property

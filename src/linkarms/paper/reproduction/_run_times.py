@@ -1,4 +1,4 @@
-"""Table 2: time a sample, for more and more arms."""
+"""Table 2: time per sample, by the number of arms."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REFERENCE = "ebc-h"
 #: Rules that stop by themselves; the others are run with the paper's stop.
 _OWN_STOP = ("atboc", "lucbboc")
 _DELTA, _EPSILON = 1e-10, 0.01
-#: Room between the true means and the ends of Theta.
+#: Distance between the true means and the ends of Theta.
 _ROOM = 10.0
 #: Repetitions, runs in each, and the most samples of a run: quick and not.
 _SIZE = {True: (2, 2, 1000), False: (5, 5, 5000)}
@@ -39,7 +39,7 @@ class RunTime:
     rule, arms
         Which.
     milliseconds : tuple of float
-        Time of the processor a sample, of each repetition; the making of the samples is part of it.
+        Processor time per sample in each repetition, with the time to draw the samples.
     samples : int
         Samples of all repetitions.
     paper : float
@@ -54,7 +54,7 @@ class RunTime:
 
     @property
     def median(self) -> float:
-        """Of the repetitions."""
+        """The median over the repetitions."""
         return float(np.median(self.milliseconds))
 
 
@@ -85,7 +85,7 @@ def run_table2(trials: int | None, quick: bool, seed: int, execution: Execution)
     content = RunTimes(tuple(cells))
     return Piece(
         "table2",
-        "Time a sample, in milliseconds",
+        "Time per sample, in milliseconds",
         content,
         tuple(
             compare(("table2", c.rule, f"{c.arms} arms"), np.array(c.milliseconds), c.paper) for c in cells
@@ -124,7 +124,7 @@ def _cell(rule: str, arms: int, size: tuple[int, int, int], seed: int, execution
         found = load_chunk(folder, f"{i:05}")
         if found is None:
             common: dict[str, Any] = {"stopping": stop, "deltas": [_DELTA], "seed": seed, "max_samples": most}
-            if not times:  # what is compiled on the way is not part of a sample
+            if not times:  # what is compiled on the way is not counted
                 simulate(problem, rule, trials=1, **common)
             s = simulate(problem, rule, trials=runs, first_trial=i * runs, **common)
             if s.completed < runs:

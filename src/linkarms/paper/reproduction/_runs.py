@@ -96,7 +96,7 @@ class CurveSettings:
         return Paper(self.paper.theta, self.paper.epsilon)
 
     def digest(self) -> str:
-        """Of everything but the number of trials: more of them only add chunks."""
+        """Digest of all settings but the number of trials: more trials only add chunks."""
         stop = self.stopping
         return settings_digest(
             {
@@ -130,7 +130,7 @@ class CurveRun:
 
     @property
     def spent(self) -> NDArray[np.float64]:
-        """Samples used; a trial that does not stop uses up the budget, so that its mean is not too small by much."""
+        """Samples used. A trial that does not stop counts with the whole budget, so the mean is only slightly too small."""
         return np.where(self.times < 0, MAX_SAMPLES, self.times).astype(np.float64)
 
     @property
@@ -151,7 +151,7 @@ def available(rule: str) -> bool:
 def run_curve(
     settings: CurveSettings, execution: Execution, done: float = 0.0, share: float = 1.0
 ) -> CurveRun:
-    """Run the trials that are not kept yet, chunk by chunk; one trajectory serves all deltas where the rule does not look at them.
+    """Run the trials that are not kept yet, chunk by chunk; one trajectory is used for all deltas if the rule does not depend on delta.
 
     Parameters
     ----------

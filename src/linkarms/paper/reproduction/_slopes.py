@@ -93,7 +93,7 @@ def theorem3(settings: CurveSettings, t_star: tuple[float, float]) -> tuple[floa
 
 
 def slope_rows(piece: str, runs: Sequence[CurveRun], limits: Mapping[str, Limit]) -> list[SlopeRow]:
-    """One row a curve."""
+    """Return one row per curve."""
     rows = []
     stars: dict[str | None, tuple[float, float]] = {}
     for run in runs:
@@ -127,7 +127,7 @@ def slope_rows(piece: str, runs: Sequence[CurveRun], limits: Mapping[str, Limit]
 
 
 def _printed(settings: CurveSettings, theirs: float) -> Slope | None:
-    """The row that the paper prints of this curve. It does not name Theta: the slope of the coordinates tells."""
+    """Return the row that the paper prints for this curve. The paper does not name Theta; the slope of the coordinates identifies it."""
     for row in slopes("figure2" if settings.parameter is None else "figure3"):
         same = row.rule == settings.paper.rule and row.epsilon == settings.paper.epsilon
         if same and row.numerical is not None and abs(row.numerical - theirs) < _digit(row.numerical):
@@ -136,5 +136,5 @@ def _printed(settings: CurveSettings, theirs: float) -> Slope | None:
 
 
 def _digit(x: float) -> float:
-    """One unit of the last printed decimal, and a little room for the rounding of the coordinates."""
+    """Return one unit of the last printed decimal, plus a small margin for the rounding of the coordinates."""
     return 1.1 * 10.0 ** -len(repr(x).partition(".")[2])

@@ -47,7 +47,7 @@ LIMITS = {
     },
     "figure3": {"ebc": Limit(8.0), "ebc-h": Limit(4.0)},
 }
-#: Standard errors beyond which a difference is no chance.
+#: Standard errors beyond which a difference is not due to chance.
 _CHANCE = 3.0
 #: The Theta for which Synthetic Dataset 2 is run by the mean, too.
 _SMALL = (0.1, 50.0)
@@ -76,7 +76,7 @@ class StoppingTimes:
 
 @dataclass(frozen=True)
 class Slopes:
-    """Table 1: one row a curve of Figure 2."""
+    """Table 1: one row per curve of Figure 2."""
 
     rows: tuple[SlopeRow, ...]
 
@@ -183,7 +183,7 @@ def _one_each(runs: Sequence[CurveRun]) -> list[CurveRun]:
 
 
 def _limits(figure: Figure, quick: bool) -> dict[str, Limit]:
-    """With few trials a percentage alone would be missed by chance: three standard errors are then allowed to every rule."""
+    """Allow three standard errors to every rule: with few trials, a percentage alone would be missed by chance."""
     return {rule: Limit(x.percent, _CHANCE) if quick else x for rule, x in LIMITS[figure].items()}
 
 
@@ -259,7 +259,7 @@ def _remarks(
 
 
 def _no_chance(deviations: Sequence[Deviation]) -> list[str]:
-    """Numbers that are within their limit in percent, and yet farther off than chance would often have them."""
+    """Return remarks about numbers that are within their limit in percent, but farther off than chance explains."""
     far = [d for d in deviations if d.verdict == "within" and abs(d.standard_errors) > _CHANCE]
     return [
         f"{d.curve}, at {d.point}: {d.percent:+.1f}% is within its limit, and still {abs(d.standard_errors):.1f} standard errors off: "
@@ -274,7 +274,7 @@ def _average(run: CurveRun) -> float:
 
 
 def _mistakes(runs: Sequence[CurveRun]) -> tuple[str, ...]:
-    """Trials that did not stop: their share of the mean is the budget."""
+    """Return remarks about trials that did not stop; they enter the mean with the whole budget."""
     return tuple(
         f"{r.settings.label}: {r.unstopped} of {len(r.times)} runs did not stop within {MAX_SAMPLES} samples"
         for r in runs

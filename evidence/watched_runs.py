@@ -1,4 +1,4 @@
-"""What runs show while they go on, on hard instances: ``python -m evidence.looks``.
+"""What runs show before they stop, on hard instances: ``python -m evidence.watched_runs``.
 
 A run is watched at every sample up to `SAMPLES`, whether or not it would have stopped. For each delta, an *error* is a run in which
 
@@ -6,7 +6,7 @@ A run is watched at every sample up to `SAMPLES`, whether or not it would have s
 * ``cuts``: at some moment some K had a wrong cut among the certified ones (math.md 7.2), looked at each time the samples have grown by 5%.
 
 Neither may happen in more than a share delta of the runs (99% Clopper-Pearson), while the same audit of a threshold divided by `WEAKER`
-must find both broken on at least four instances. ``evidence/looks.json`` keeps the errors of every `CHUNK` runs;
+must find both broken on at least four instances. ``evidence/watched_runs.json`` keeps the errors of every `CHUNK` runs;
 ``tests/test_mode_audits.py`` checks them and computes some again.
 """
 
@@ -24,7 +24,7 @@ from linkarms.montecarlo import error_interval, promise_is_broken
 SEED, TRIALS, CHUNK, SAMPLES = 27_182, 500, 50, 200
 DELTAS = (0.05, 0.1, 0.2, 0.5)
 WEAKER, WEAK_TRIALS = 12.0, 200
-COMMAND = "python -m evidence.looks"
+COMMAND = "python -m evidence.watched_runs"
 HERE = Path(__file__)
 KINDS = ("bound", "cuts")
 #: name -> (parameters, K, family)
