@@ -93,7 +93,7 @@ def _number(word: str) -> float:
 
 
 def _unknown(words: list[str], n_features: int | None) -> UnknownVariance:
-    """Without a word nothing is taken for granted: vectors have a covariance."""
+    """Without a word nothing is assumed about the shape: vectors have a covariance."""
     word = words[0] if words else "full" if (n_features or 1) > 1 else "isotropic"
     if word == "shared":
         return UnknownVariance(shared=True)
