@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from linkarms._clip import check_clip
 from linkarms._progress import Progress
 from linkarms._validate import CostsLike, check_seed
 from linkarms.arms import RecordedArms, make_source
 from linkarms.arms._base import SeedLike
 from linkarms.clusterer import BanditClusterer
 from linkarms.errors import ArmExhausted, FamilySuggestion, InvalidInput
-from linkarms.families import DEFAULT, FamilyLike, bounded, suggestion
+from linkarms.families import DEFAULT, FamilyLike, suggestion
 from linkarms.problem import Problem, check_size
 from linkarms.result import Result
 from linkarms.sampling import SamplingRule
@@ -121,12 +122,7 @@ def cluster(
         tolerance = arms.tolerance if tolerance is None else tolerance
         costs = arms.costs if costs is None else costs
     if family is None and clip is not None:
-        low, high = clip
-        family = (
-            bounded(low, high)
-            if source.n_features == 1
-            else bounded([low] * source.n_features, [high] * source.n_features)
-        )
+        family = check_clip(clip).family(source.n_features)
     if family is None and isinstance(source, RecordedArms):
         text = suggestion(np.concatenate(source.records))
         if text is not None:
@@ -165,8 +161,7 @@ def cluster(
             clusterer.close(str(error))
     result = clusterer.result()
     if clip is not None:
-        remark = f"these are clusters of the means of samples clipped to {clip[0]:g} .. {clip[1]:g}"
-        result = dataclasses.replace(result, reason=f"{result.reason}; {remark}")
+        result = dataclasses.replace(result, reason=f"{result.reason}; {check_clip(clip).remark}")
     return result
 
 

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms._validate import check_number
+from linkarms._clip import Clip, check_clip
 from linkarms.arms._base import ArmSource
 from linkarms.arms._recorded import RecordedArms
-from linkarms.errors import InvalidInput
 
-__all__ = ["check_clip", "clipped"]
-
-
-def check_clip(clip: Any) -> tuple[float, float]:
-    """Return the two ends of an interval, or say what is wrong with them."""
-    try:
-        low, high = clip
-    except (TypeError, ValueError):
-        raise InvalidInput(f"clip={clip!r} is not a pair of numbers; give (LOW, HIGH)") from None
-    low, high = check_number("clip[0]", low), check_number("clip[1]", high)
-    if low >= high:
-        raise InvalidInput(f"clip=({low:g}, {high:g}) is empty; give a lower and a higher number")
-    return low, high
+__all__ = ["clipped"]
 
 
 def clipped(source: ArmSource, clip: tuple[float, float]) -> ArmSource:
@@ -37,17 +22,15 @@ def clipped(source: ArmSource, clip: tuple[float, float]) -> ArmSource:
     >>> clipped(RecordedArms({"late": [5.0, 900.0]}), (0.0, 60.0)).records[0].ravel().tolist()
     [5.0, 60.0]
     """
-    low, high = check_clip(clip)
-    if isinstance(source, RecordedArms):
-        return source.changed(lambda records: np.clip(records, low, high))
-    return _Clipped(source, low, high)
+    limits = check_clip(clip)
+    return source.changed(limits.apply) if isinstance(source, RecordedArms) else _Clipped(source, limits)
 
 
 class _Clipped(ArmSource):
     """Another source with clipped samples."""
 
-    def __init__(self, source: ArmSource, low: float, high: float) -> None:
-        self._source, self._low, self._high = source, low, high
+    def __init__(self, source: ArmSource, clip: Clip) -> None:
+        self._source, self._clip = source, clip
         self.names, self.features = source.names, source.features
 
     @property
@@ -55,4 +38,4 @@ class _Clipped(ArmSource):
         return self._source.n_features
 
     def pull(self, index: int) -> NDArray[np.float64]:
-        return np.clip(self._source.pull(index), self._low, self._high)
+        return self._clip.apply(self._source.pull(index))

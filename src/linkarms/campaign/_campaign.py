@@ -24,10 +24,9 @@ from linkarms.campaign._propose import ask_for_tickets, retract_sample
 from linkarms.campaign._records import Checkup, Event, Receipt, Status, Ticket
 from linkarms.campaign._run import Watcher
 from linkarms.campaign._session import Session, chained, to_json
-from linkarms.campaign._settings import Settings, refuse_unstorable
+from linkarms.campaign._settings import Settings, make_clusterer
 from linkarms.campaign._storage import Entry, Reader, Storage
 from linkarms.checks import Finding
-from linkarms.clusterer import BanditClusterer
 from linkarms.errors import InvalidInput, TooLarge, require
 from linkarms.result import Result
 
@@ -129,16 +128,17 @@ class Campaign:
             Seconds since 1970, for tests; by default the machine's clock, or that of the PostgreSQL server.
         **settings
             ``n_features, family, delta, sampling, stopping, seed, max_samples, distance_threshold, tolerance, costs`` as for
-            `BanditClusterer`. Families and rules must be those of linkarms: only their names and numbers are stored, never code.
+            `BanditClusterer`, and ``clip`` as for `linkarms.cluster`: the log keeps what was measured. Families and rules must be
+            those of linkarms: only their names and numbers are stored, never code.
         """
         check_name(name)
         names, seconds = check_arms(arms), check_lease(lease)
         features = check_integer("n_features", settings.get("n_features", 1), 1)
         if features > LIMITS.features:
             raise TooLarge(f"n_features={features} is too many; a campaign takes at most {LIMITS.features}")
-        clusterer = BanditClusterer(n_clusters, names, **settings)
-        refuse_unstorable(clusterer, [settings.get("sampling"), settings.get("stopping")])
-        config = to_json({"linkarms": __version__, "clusterer": clusterer.dump(), "lease": seconds})
+        clusterer, clip = make_clusterer(n_clusters, names, settings)
+        stored: dict[str, Any] = {"linkarms": __version__, "clusterer": clusterer.dump(), "lease": seconds}
+        config = to_json(stored | ({} if clip is None else {"clip": clip}))
         opened = open_storage(storage, clock)
         first = Entry(1, opened.now(), "create", None, None, None, config, "")
         first = first._replace(digest=chained("", first))
@@ -218,7 +218,7 @@ class Campaign:
             )
         check_batch("the number of samples", len(ids))
         _check_optional(key=key)
-        check = self._computer.run.clusterer.check_samples
+        check = self._computer.run.check_samples
         with self._change() as session:
             return _operations.tell(session, check, ids, samples, key)
 
@@ -240,7 +240,7 @@ class Campaign:
         names, samples = list(arms), list(values)
         check_batch("the number of samples", len(names))
         _check_optional(worker=worker, key=key)
-        indices, checked = self._computer.run.clusterer.check_samples(names, samples)
+        indices, checked = self._computer.run.check_samples(names, samples)
         with self._change() as session:
             return _operations.add(session, indices, checked.tolist(), worker, key)
 
@@ -277,7 +277,7 @@ class Campaign:
         ``wait`` as for `status`.
         """
         standing, figures, _ = self._look(wait)
-        return _report.result(standing.account, figures)
+        return _report.result(self._computer.run, standing.account, figures)
 
     def overview(self, recent: int = 20, tickets: int = 100, *, wait: bool = True) -> Overview:
         """Return status, result, the newest samples and the open tickets, all of the same moment; for a page that shows them.

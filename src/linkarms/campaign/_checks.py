@@ -19,7 +19,8 @@ def read_fit(run: Run, reader: Reader) -> ModelFit:
     samples: list[list[list[float]]] = [[] for _ in run.arms]
     for row in rows:
         if len(samples[row.arm]) < KEPT:
-            samples[row.arm].append(json.loads(row.value or "[]"))
+            value = json.loads(row.value or "[]")
+            samples[row.arm].append(value if run.clip is None else run.clip.apply(value).tolist())
     d = run.clusterer.n_features
     arrays = [np.array(x, dtype=np.float64).reshape(-1, d) for x in samples]
     return ModelFit(run.clusterer.families, run.arms, Told(arrays))

@@ -28,7 +28,7 @@ __all__ = [
     "tell",
 ]
 
-#: As `BanditClusterer.check_samples`.
+#: As `Run.check_samples`.
 Check = Callable[[Sequence[Any], Sequence[Any]], tuple[list[int], NDArray[np.float64]]]
 
 

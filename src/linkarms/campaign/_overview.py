@@ -128,7 +128,7 @@ def overview(run: Run, standing: Standing, figures: Figures, seen: Seen) -> Over
     """Put together everything that a page shows."""
     return Overview(
         status=status(run, standing, figures),
-        result=result(standing.account, figures),
+        result=result(run, standing.account, figures),
         recent=seen.recent,
         open_tickets=seen.open_tickets,
         families=run.clusterer.families,

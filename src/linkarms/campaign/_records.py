@@ -155,6 +155,8 @@ class Status(_Record):
         Arms closer than this are joined; None if there is no such threshold.
     tolerance : float
         Differences of distances below this do not matter.
+    clip : tuple of float or None
+        The range to which samples are clipped before they are counted; None where they are not.
     n_features : int
         Numbers per sample.
     delta : float
@@ -215,6 +217,7 @@ class Status(_Record):
     n_clusters: int | None
     distance_threshold: float | None
     tolerance: float
+    clip: tuple[float, float] | None
     n_features: int
     delta: float
     sampling: str

@@ -39,6 +39,7 @@ def status(run: Run, standing: Standing, figures: Figures) -> Status:
     """Return the state of the campaign; if the figures are older than the rest, it says so."""
     clusterer, head, account, found = run.clusterer, standing.head, standing.account, figures.result
     depends = condition(account)
+    promise = "; ".join(_reasons(run, account, figures))
     current = (figures.retractions, figures.told) == (account.retractions, account.told)
     return Status(
         name=head.name,
@@ -46,6 +47,7 @@ def status(run: Run, standing: Standing, figures: Figures) -> Status:
         n_clusters=clusterer.n_clusters,
         distance_threshold=clusterer.distance_threshold,
         tolerance=clusterer.tolerance,
+        clip=None if run.clip is None else (run.clip.low, run.clip.high),
         n_features=clusterer.n_features,
         delta=clusterer.delta,
         sampling=run.sampling,
@@ -66,7 +68,7 @@ def status(run: Run, standing: Standing, figures: Figures) -> Status:
         error_bound=found.error_bound,
         clusters=[[str(arm) for arm in group] for group in found.clusters],
         conditional=depends is not None,
-        promise=found.reason if depends is None else f"{found.reason}; {depends}",
+        promise=promise,
         computed_version=head.version if current else figures.version,
         counted_until=moment(figures.at) if figures.at else None,
         age=0.0 if current else max(standing.now - (figures.at or head.created_at), 1) / 1e6,
@@ -74,10 +76,15 @@ def status(run: Run, standing: Standing, figures: Figures) -> Status:
     )
 
 
-def result(account: Account, figures: Figures) -> Result:
+def result(run: Run, account: Account, figures: Figures) -> Result:
     """Return the clusters of these figures, with the conditions in `Result.reason`."""
-    found, depends = figures.result, condition(account)
-    return found if depends is None else replace(found, reason=f"{found.reason}; {depends}")
+    return replace(figures.result, reason="; ".join(_reasons(run, account, figures)))
+
+
+def _reasons(run: Run, account: Account, figures: Figures) -> list[str]:
+    """Return why the run stopped or has not, what clipping means for the clusters, and the conditions of the promise."""
+    parts = [figures.result.reason, run.clip.remark if run.clip else None, condition(account)]
+    return [part for part in parts if part is not None]
 
 
 def events(reader: Reader, after: int, limit: int | None) -> list[Event]:

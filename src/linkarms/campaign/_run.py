@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from linkarms._clip import Clip, check_clip
+from linkarms._samples import as_sample
 from linkarms._version import __version__
 from linkarms.campaign._account import REPAIR, Account
 from linkarms.campaign._storage import STATE, Computed, Entry, Reader
 from linkarms.clusterer import BanditClusterer
-from linkarms.errors import InvalidDump, LinkarmsError, StorageError
+from linkarms.errors import InvalidDump, InvalidInput, LinkarmsError, StorageError
 
-__all__ = ["SAMPLES", "Run", "Watcher", "retracted"]
+__all__ = ["SAMPLES", "Run", "Watcher", "clip_of", "retracted"]
 
 #: A function that is called with the share that is done and a text. An exception from it ends the work.
 Watcher = Callable[[float, str], None]
@@ -39,6 +44,8 @@ class Run:
         The clusterer; it learns about open tickets when it chooses arms.
     arms : tuple of str
         The names of the arms.
+    clip : Clip or None
+        The range to which samples are clipped before the clusterer is told; the log holds them as they were measured.
     lease : float
         Seconds for which a ticket is given unless `ask` says otherwise.
     sampling, stopping : str
@@ -54,12 +61,13 @@ class Run:
             data = json.loads(config)
             self.clusterer = BanditClusterer.load(data["clusterer"])
             self.lease = float(data["lease"])
+            self.clip = clip_of(data)
             settings = json.loads(data["clusterer"])
             self.sampling, self.stopping = (
                 str(settings["sampling"]["name"]),
                 str(settings["stopping"]["name"]),
             )
-        except (InvalidDump, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (InvalidDump, InvalidInput, ValueError, KeyError, TypeError, RecursionError) as error:
             raise StorageError(f"the settings of the campaign are damaged ({error}); {REPAIR}") from error
         self.arms = tuple(str(arm) for arm in self.clusterer.arms)
         self._first = self.clusterer.snapshot()
@@ -107,12 +115,28 @@ class Run:
         self._fresh = False
         names = self.clusterer.arms
         try:
-            self.clusterer.tell_many([names[arm] for arm, _ in samples], [value for _, value in samples])
+            values = [value if self.clip is None else self.clip.apply(value) for _, value in samples]
+            self.clusterer.tell_many([names[arm] for arm, _ in samples], values)
         except (LinkarmsError, ArithmeticError) as error:
             raise StorageError(
                 f"the samples of log entry {entry.seq} cannot be counted ({error}); retract the sample that causes it"
             ) from error
         self.clusterer.late.clear()
+
+    def check_samples(
+        self, arms: Sequence[Any], values: Sequence[Any]
+    ) -> tuple[list[int], NDArray[np.float64]]:
+        """Return the indices of the arms and the samples as they are stored, or raise what `BanditClusterer.tell_many` would."""
+        if self.clip is None:
+            return self.clusterer.check_samples(arms, values)
+        measured = [
+            np.atleast_1d(as_sample(value, f" of arm {arm!r}"))
+            for arm, value in zip(arms, values, strict=False)  # the next line compares their numbers
+        ]
+        indices, counted = self.clusterer.check_samples(
+            arms, [self.clip.apply(x) for x in measured] + list(values)[len(measured) :]
+        )
+        return indices, np.array(measured).reshape(counted.shape)
 
     def choose(self, n: int, account: Account) -> list[int]:
         """Return the arms of the next ``n`` pulls, open tickets counted as pulls; fewer at the end of the budget, none once done."""
@@ -159,6 +183,11 @@ def retracted(reader: Reader, last: int) -> set[int]:
     """Return the tickets whose samples were retracted up to log entry ``last``."""
     found = takewhile(lambda entry: entry.seq <= last, reader.entries(kinds=("retract",)))
     return {int(json.loads(entry.body)["ticket"]) for entry in found}
+
+
+def clip_of(config: dict[str, Any]) -> Clip | None:
+    """Return the range to which the samples of a campaign are clipped; None without one, as in campaigns of before."""
+    return None if config.get("clip") is None else check_clip(config["clip"])
 
 
 def _count(value: Any) -> int:

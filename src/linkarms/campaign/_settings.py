@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from linkarms._clip import Clip, check_clip
 from linkarms.clusterer import BanditClusterer
 from linkarms.errors import InvalidDump, InvalidInput
 from linkarms.sampling import sampling_from_dict
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
     from linkarms.sampling import SamplingRule
     from linkarms.stopping import StoppingRule
 
-__all__ = ["Settings", "refuse_unstorable"]
+__all__ = ["Settings", "make_clusterer"]
 
 
 class Settings(TypedDict, total=False):
-    """Settings that `Campaign.create` passes on to `BanditClusterer`."""
+    """Settings of a campaign: those of `BanditClusterer`, and ``clip``, the range to which samples are clipped."""
 
     n_features: int
     family: FamilyLike | None
@@ -32,6 +33,21 @@ class Settings(TypedDict, total=False):
     distance_threshold: float | None
     tolerance: float
     costs: CostsLike | None
+    clip: tuple[float, float] | None
+
+
+def make_clusterer(
+    n_clusters: int | None, arms: Sequence[str], settings: Settings
+) -> tuple[BanditClusterer, Clip | None]:
+    """Return the clusterer of a new campaign, and the range to which its samples are clipped; None without one."""
+    given: dict[str, Any] = dict(settings)
+    range_given = given.pop("clip", None)
+    clip = None if range_given is None else check_clip(range_given)
+    if clip is not None and given.get("family") is None:
+        given["family"] = clip.family(given.get("n_features", 1))
+    clusterer = BanditClusterer(n_clusters, arms, **given)
+    refuse_unstorable(clusterer, [given.get("sampling"), given.get("stopping")])
+    return clusterer, clip
 
 
 def refuse_unstorable(clusterer: BanditClusterer, rules: Sequence[Any]) -> None:

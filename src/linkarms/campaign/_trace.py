@@ -8,9 +8,10 @@ import threading
 import time
 from dataclasses import dataclass
 
+from linkarms._clip import Clip
 from linkarms.campaign._computer import PAGE, read_page
 from linkarms.campaign._records import moment
-from linkarms.campaign._run import retracted
+from linkarms.campaign._run import clip_of, retracted
 from linkarms.campaign._storage import Entry, Storage
 from linkarms.clusterer import BanditClusterer
 
@@ -88,6 +89,7 @@ class Trace:
 
     def _forget(self) -> None:
         self._run: BanditClusterer | None = None
+        self._clip: Clip | None = None
         #: Entries replayed so far, and entries up to which all retractions are known.
         self._seen, self._known = 0, 0
         self._next, self._at, self._skip = 0, 0.0, set[int]()
@@ -131,14 +133,16 @@ class Trace:
             skip = retracted(reader, head.version) if self._run is None else self._skip
             page = read_page(reader, self._seen, head.version)
         if self._run is None:
-            self._run, self._skip = BanditClusterer.load(json.loads(head.config)["clusterer"]), skip
+            config = json.loads(head.config)
+            self._run, self._clip = BanditClusterer.load(config["clusterer"]), clip_of(config)
+            self._skip = skip
         self._known = head.version
         return page, head.version
 
     def _take_in(self, arm: int, value: list[float], at: float) -> None:
         if self._run is None or self._run.done:
             return
-        self._run.tell(self._run.arms[arm], value)
+        self._run.tell(self._run.arms[arm], value if self._clip is None else self._clip.apply(value))
         self._at = at
         n = self._run.n_samples
         if n >= self._next:

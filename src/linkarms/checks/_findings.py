@@ -56,7 +56,10 @@ class Finding:
 
 
 _TOO_SURE = "the run trusts its samples more than they deserve, so it may be wrong more often than delta"
-_BOUNDED = "'bounded:LOW:HIGH' where a range is known, or clip the samples (a table: clip=(LOW, HIGH)), which clusters the clipped means"
+_BOUNDED = (
+    "'bounded:LOW:HIGH' where a range is known, or clip the samples (a table or a new campaign: clip=(LOW, HIGH)), which clusters the "
+    "clipped means"
+)
 _TABLE = "the promise is about the rows of this table, and may not hold for new samples"
 
 #: Kind: (what was seen, what it means, what to use instead).

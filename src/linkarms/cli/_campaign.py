@@ -14,6 +14,7 @@ from linkarms._family_syntax import DEFAULT
 from linkarms.cli import _campaign_report as report
 from linkarms.cli._campaign_options import Key, Lease, Name, StorageUrl, Ticket, Worker
 from linkarms.cli._options import (
+    Clip,
     Costs,
     Delta,
     DistanceThreshold,
@@ -31,6 +32,7 @@ from linkarms.cli._options import (
 from linkarms.cli._output import print_json
 from linkarms.cli._parse import (
     FAMILY_HELP,
+    parse_clip,
     parse_costs,
     parse_duration,
     parse_list,
@@ -77,6 +79,7 @@ def create(
     distance_threshold: DistanceThreshold = None,
     tolerance: Tolerance = 0.0,
     features: Features = 1,
+    clip: Clip = None,
     family: Family = None,
     delta: Delta = 0.05,
     sampling: Sampling = None,
@@ -100,12 +103,14 @@ def create(
           --tolerance 0.05
       linkarms campaign create gaps --arms docks,hills,port -k 2 \\
           --family exponential --lease 2h --storage runs.db
+      linkarms campaign create delays --arms jfk,lga,ewr -k 2 --clip=-30:120
     """
     from linkarms.campaign import Campaign
 
     settings: dict[str, Any] = {"n_features": features, "family": family, "delta": delta}
     settings |= {"seed": seed, "max_samples": max_samples, "costs": parse_costs(costs)}
     settings |= {"distance_threshold": distance_threshold, "tolerance": tolerance}
+    settings["clip"] = None if clip is None else parse_clip(clip)
     settings["stopping"] = parse_stopping(stopping, theta, epsilon)
     if sampling is not None:
         settings["sampling"] = sampling
@@ -118,7 +123,10 @@ def create(
         elif not quiet:
             wanted = goal_words(k, distance_threshold, tolerance)
             print(f"campaign {name}: {len(names)} arms, {wanted}, delta={delta:g}")
-            if family is None:
+            if settings["clip"] is not None:
+                low, high = settings["clip"]
+                print(f"samples are clipped to {low:g} .. {high:g} before they are counted")
+            elif family is None:
                 print(
                     f"samples are taken as {DEFAULT} (real numbers of unknown variance); for 0 and 1 give --family bernoulli, "
                     "for counts --family poisson"

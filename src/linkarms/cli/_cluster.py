@@ -11,6 +11,7 @@ import typer
 
 from linkarms._family_syntax import DEFAULT
 from linkarms.cli._options import (
+    Clip,
     Costs,
     Delta,
     DistanceThreshold,
@@ -60,13 +61,6 @@ Wide = Annotated[bool, typer.Option("--wide", help="The table has one column per
 DropMissing = Annotated[
     bool,
     typer.Option("--drop-missing", help="Leave out rows with missing values instead of refusing the table."),
-]
-Clip = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LOW:HIGH",
-        help="Move samples outside LOW..HIGH to its ends and cluster the clipped means; the family is then bounded:LOW:HIGH.",
-    ),
 ]
 Family = Annotated[str | None, typer.Option(metavar="NAME", help=FAMILY_HELP)]
 Sampling = Annotated[str, typer.Option(metavar="RULE", help="Which arm to pull: ebc, ebc-h, round-robin.")]

@@ -10,6 +10,7 @@ import typer
 __all__ = [
     "Backend",
     "Budget",
+    "Clip",
     "Costs",
     "Delta",
     "Deltas",
@@ -80,6 +81,13 @@ Backend = Annotated[
     ),
 ]
 Budget = Annotated[int, typer.Option("--max-samples", help="Give up a run after this many samples.")]
+Clip = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LOW:HIGH",
+        help="Move samples outside LOW..HIGH to its ends and cluster the clipped means; the default family is then bounded:LOW:HIGH.",
+    ),
+]
 Costs = Annotated[
     str | None,
     typer.Option(metavar="ARM=X,ARM=X", help="What a sample of each arm costs. [default: 1]"),

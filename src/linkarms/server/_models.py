@@ -72,6 +72,14 @@ class Create(BaseModel):
             description="Smaller differences of distances do not matter.",
         ),
     ] = 0.0
+    clip: Annotated[
+        list[float] | None,
+        Field(
+            min_length=2,
+            max_length=2,
+            description="Clip samples to [LOW, HIGH] before they are counted; the default family is then bounded.",
+        ),
+    ] = None
     n_features: Annotated[int, Field(strict=True, ge=1, description="Numbers in one sample.")] = 1
     family: Annotated[
         str | dict[str, Any] | Annotated[list[str | dict[str, Any]], Field(fail_fast=True)] | None,
@@ -102,7 +110,7 @@ class Create(BaseModel):
     ] = None
     lease: Annotated[Seconds | None, Field(description="Seconds until a ticket expires.")] = None
 
-    @field_validator("family", "sampling", "stopping", "costs")
+    @field_validator("family", "sampling", "stopping", "costs", "clip")
     @classmethod
     def _only_finite(cls, value: Any) -> Any:
         stack = [value]
@@ -260,6 +268,7 @@ class Status(BaseModel):
     n_clusters: int | None
     distance_threshold: float | None
     tolerance: float
+    clip: list[float] | None
     n_features: int
     delta: float
     sampling: str

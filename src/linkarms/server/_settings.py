@@ -25,6 +25,8 @@ def settings_of(request: Create) -> dict[str, Any]:
     apart = {"name", "arms", "n_clusters", "family", "sampling", "stopping"}
     given = request.model_dump(exclude=apart, exclude_none=True)
     family = request.family
+    if request.clip is not None and "family" not in request.model_fields_set:
+        family = None  # the library then takes the clipped range
     given["family"] = [_family(f) for f in family] if isinstance(family, list) else _family(family)
     if request.sampling is not None:
         given["sampling"] = _made("sampling", sampling_from_dict, request.sampling)

@@ -49,7 +49,8 @@ function when({ words, evidence }) {
 
 function facts({ status, words }) {
   const evidence = words.bound ? `${words.bound}; ` : "";
-  return `${count(status.samples)} samples of ${status.arms.length} arms; ${wanted(status)} wanted; error probability at most ${status.delta}; ${evidence}sampling ${status.sampling}, stopping rule ${status.stopping}.`;
+  const clipped = status.clip ? `samples clipped to ${status.clip[0]} to ${status.clip[1]}; ` : "";
+  return `${count(status.samples)} samples of ${status.arms.length} arms; ${wanted(status)} wanted; error probability at most ${status.delta}; ${clipped}${evidence}sampling ${status.sampling}, stopping rule ${status.stopping}.`;
 }
 
 export function showCampaign({ main, connected, writes, loggedOut }, name) {
