@@ -242,7 +242,7 @@ def test_commands_exist():
             name = " ".join(words[:2]) if " ".join(words[:2]) in known else words[0]
             assert name in known, f"{by_name(page)}: there is no command linkarms {name}"
             options = {o for p in known[name].params for o in (*p.opts, *p.secondary_opts)} | {"--help"}
-            used = {w for w in words[1:] if re.match(r"--?[a-z]", w)}
+            used = {w.partition("=")[0] for w in words[1:] if re.match(r"--?[a-z]", w)}
             assert used <= options, f"{by_name(page)}: linkarms {name} has no {sorted(used - options)}"
             seen.add(name)
     assert seen == set(known)

@@ -242,7 +242,6 @@ def test_estimates_with_equal_edges_may_be_named_with_a_tolerance():
     ("settings", "words"),
     [
         ({"family": "categorical", "n_features": 3}, "not available for products"),
-        ({"family": "gaussian-unknown:shared"}, "this kind of unknown variance"),
         ({"sampling": "lucbboc", "family": "gaussian"}, "needs n_clusters and no tolerance"),
         ({"family": "gaussian", "stopping": la.stopping.Anytime(version=1)}, "version 2"),
     ],

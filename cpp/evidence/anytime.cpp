@@ -11,6 +11,7 @@
 #include "evidence/solved.hpp"
 #include "evidence/threshold.hpp"
 #include "evidence/unknown.hpp"
+#include "evidence/variance_goals.hpp"
 
 namespace linkarms {
 
@@ -30,9 +31,7 @@ std::unique_ptr<AnytimeEvidence> make_threshold_evidence(const Model& model, con
       if (model.variances() == Variances::separate || model.variances() == Variances::shared) {
         return std::make_unique<ThresholdEvidence<VarianceThreshold>>(model, task, grid, discount);
       }
-      throw std::invalid_argument(
-          "a distance threshold is not available for this kind of unknown variance; give gaussian-unknown:isotropic, or "
-          "n_clusters");
+      return std::make_unique<ThresholdEvidence<OwnVarianceThreshold>>(model, task, grid, discount);
     case Kind::vector:
       break;
   }
@@ -54,9 +53,10 @@ std::unique_ptr<AnytimeEvidence> make_tolerant_evidence(const Model& model, doub
       if (model.variances() == Variances::separate) {
         return std::make_unique<BottleneckEvidence<CentredVarianceEvidence>>(model, grid, discount);
       }
-      throw std::invalid_argument(
-          "a tolerance is not available for this kind of unknown variance; give gaussian-unknown:isotropic, or "
-          "gaussian:VARIANCE");
+      if (model.variances() == Variances::shared) {
+        return std::make_unique<BottleneckEvidence<SharedVarianceEvidence>>(model, grid, discount, tolerance);
+      }
+      return std::make_unique<BottleneckEvidence<TolerantVarianceEvidence>>(model, grid, discount, tolerance);
     case Kind::vector:
       break;
   }

@@ -12,13 +12,16 @@ namespace {
 constexpr double together = 0.7;
 /// Shares below this are left out.
 constexpr double least_share = 1e-3;
+/// Forms of two arms whose weights are searched one by one; of more, only the weight of an arm against the other.
+constexpr std::size_t most_turned = 8;
 /// Points that are kept: enough for the edges of four arms, twice.
 constexpr std::size_t most_points = 12;
 
 }  // namespace
 
-OwnVarianceEvidence::OwnVarianceEvidence(const Model& model, std::vector<double> grid, double discount)
-    : model_(&model), grid_(std::move(grid)), discount_(discount) {
+OwnVarianceEvidence::OwnVarianceEvidence(const Model& model, std::vector<double> grid, double discount, double tolerance,
+                                         Shapes shapes, std::optional<Limits> limits)
+    : model_(&model), grid_(std::move(grid)), discount_(discount), tolerance_(tolerance), shapes_(shapes), limits_(limits) {
   forget();
 }
 
@@ -38,23 +41,38 @@ const OwnVarianceEvidence::Entry& OwnVarianceEvidence::entry(const Samples& samp
     own.rise.push_back(mixture.rise);
     own.price.push_back(mixture.price / discount_);
   }
+  if (shapes_ == Shapes::round) own.shape = own.shape.rounded();
   return own;
 }
 
 OwnVarianceEvidence::Piece OwnVarianceEvidence::piece(const Situation& now, const Witness& w) {
-  Piece out{w, {w.u, w.v, w.b, w.a}, w.shared() ? 3U : 4U, forms_per_arm(*model_), {}, nullptr, {}};
+  const std::size_t per = shapes_ == Shapes::round ? 1 : forms_per_arm(*model_);
+  Piece out{w, {w.u, w.v, w.b, w.a}, w.shared() ? 3U : 4U, per, {}, nullptr, {}};
+  if (limits_) {
+    const auto [first, second] = TwoArms(w);
+    out.arms = {first, second};
+    out.count = 2;
+  }
   std::array<const ArmShape*, 4> shapes{};
   for (std::size_t i = 0; i < out.count; ++i) {
     out.entries[i] = &entry(now.samples, out.arms[i]);
     shapes[i] = &out.entries[i]->shape;
   }
   out.t.assign(out.count * out.per, 0.0);
-  out.forms = make_variance_forms(now.samples, w, shapes);
+  if (limits_) {
+    out.forms = make_two_arm_forms(now.samples, *limits_, w, shapes);
+  } else if (shapes_ == Shapes::round) {
+    out.forms = make_distance_forms(now.samples, now.dist, w, shapes);
+  } else {
+    out.forms = make_variance_forms(now.samples, w, shapes);
+  }
   return out;
 }
 
-bool OwnVarianceEvidence::is_free(const Situation& now, const Piece& piece) {
-  if (now.dist(piece.witness.a, piece.witness.b) <= now.dist(piece.witness.u, piece.witness.v)) return true;
+bool OwnVarianceEvidence::is_free(const Situation& now, const Piece& piece) const {
+  const Witness& w = piece.witness;
+  const double stretch = shapes_ == Shapes::own ? tolerance_ : 0.0;  // what the forms take no account of
+  if (limits_ ? limits_->gap(w, now.dist) <= 0.0 : now.dist(w.a, w.b) - stretch <= now.dist(w.u, w.v)) return true;
   return std::any_of(piece.entries.begin(), piece.entries.begin() + static_cast<std::ptrdiff_t>(piece.count),
                      [](const Entry* e) { return e->shape.flat; });
 }
@@ -152,6 +170,7 @@ bool OwnVarianceEvidence::recall(const Situation& now, Piece& piece) const {
     piece.entries[i]->shape.forms(now.samples.mean(piece.arms[i]), found->lam.row(static_cast<Index>(i)),
                                   std::span(piece.t).subspan(i * piece.per, piece.per));
   }
+  piece.forms->renew(piece.t);
   return true;
 }
 
@@ -162,6 +181,40 @@ void OwnVarianceEvidence::keep(const Piece& piece, const Matrix& lam) {
     next_ = (next_ + 1) % points_.size();
   }
   *found = {piece.witness, lam};
+}
+
+// log E rises with every t, so that its least value is where sum_k w_k t_k is least for some w: they are searched one
+// after the other.
+void OwnVarianceEvidence::share_the_way(Piece& piece, const std::function<void()>& consider) const {
+  std::vector<double> log_weight(piece.t.size(), 0.0), weight(piece.t.size());
+  double least = inf;
+  const auto try_at = [&](std::size_t first, std::size_t count, double step) {
+    std::vector<double> turned = log_weight;
+    for (double& x : std::span(turned).subspan(first, count)) x += step;
+    std::ranges::transform(turned, weight.begin(), [](double x) { return std::exp(x); });
+    piece.forms->solve(weight, piece.t);
+    consider();
+    if (const double value = log_evidence(piece); value < least) {
+      least = value;
+      log_weight = turned;
+    }
+  };
+  const std::vector<double> equal = log_weight;
+  std::vector<double> best = equal;
+  for (double x = -6.0; x <= 6.0; x += 0.5) {  // of the first arm against the second
+    const double before = least;
+    log_weight = equal;
+    try_at(0, piece.per, x);
+    if (least < before) best = log_weight;
+  }
+  log_weight = best;
+  const std::size_t groups = piece.t.size() <= most_turned ? piece.t.size() : 1, size = groups > 1 ? 1 : piece.per;
+  for (double step = groups > 1 && piece.per > 1 ? 2.0 : 0.25; step > 0.01; step *= 0.5) {
+    for (std::size_t k = 0; k < groups; ++k) {
+      try_at(k * size, size, step);
+      try_at(k * size, size, -step);
+    }
+  }
 }
 
 // Nothing that is kept enters: a proof begins here, and must not depend on what was asked before.
@@ -184,6 +237,7 @@ double OwnVarianceEvidence::find_low(Piece& piece, Index first) {
   };
   const ConcaveGoal goal = goal_of(piece, first);
   go(goal, zero);
+  if (limits_) share_the_way(piece, consider);
   for (std::size_t i = 0; i < piece.count; ++i) {  // one arm that goes nearly the whole way
     std::vector<double> from = zero;
     for (std::size_t k = 0; k < piece.per; ++k) from[i * piece.per + k] = 1e4;
@@ -211,14 +265,16 @@ bool OwnVarianceEvidence::is_proved(Piece& piece, double level) {
     caps.insert(caps.end(), piece.per, std::max(cap, 1e-300));
   }
   const std::vector<double> start = piece.t;
-  const bool reached = is_reached(*piece.forms, caps, start, [&](std::span<const double> t) -> std::optional<ConcaveGoal> {
+  const auto propose = [&](std::span<const double> t) -> std::optional<ConcaveGoal> {
     std::ranges::copy(t, piece.t.begin());
     ConcaveGoal goal = goal_at(piece, wanted);
     double value = 0.0;
     for (std::size_t k = 0; k < t.size(); ++k) value += goal.rises[k].rise(t[k]);
     if (value < goal.needed) return std::nullopt;  // (what leaving out small shares lost is lost)
     return goal;
-  });
+  };
+  // two arms are quickly moved, and the boxes of pairs under a threshold need to be smaller
+  const bool reached = is_reached(*piece.forms, caps, start, propose, limits_ ? 4 : 1);
   if (!reached) keep(piece, piece.forms->lam());
   return reached;
 }
@@ -248,6 +304,23 @@ bool OwnVarianceEvidence::is_below(const Situation& now, const Witness& w, doubl
 double OwnVarianceEvidence::against(const Situation& now, const Witness& w, double level, Index first) {
   Piece piece = this->piece(now, w);
   return halve(now, piece, first, level, -inf);
+}
+
+// One of two arms moves by at least half of the gap, and log E is at least what it says alone.
+bool OwnVarianceEvidence::is_clear(const Situation& now, const Witness& w, double level, Index) {
+  const double half = 0.5 * limits_->gap(w, now.dist), wanted = level + sure * (1.0 + std::abs(level));
+  if (half <= 0.0) return false;
+  const auto [first, second] = TwoArms(w);
+  const double alone = std::log((1.0 - together) / static_cast<double>(2 * grid_.size()));
+  for (const Index m : {first, second}) {
+    const Entry& own = entry(now.samples, m);
+    if (own.shape.flat) return false;
+    const double t = half * half / own.shape.widest;
+    double most = -inf;
+    for (std::size_t j = 0; j < grid_.size(); ++j) most = std::max(most, own.rise[j].rise(t) - own.price[j]);
+    if (most + alone < wanted) return false;
+  }
+  return true;
 }
 
 Index OwnVarianceEvidence::best_scale(const Situation& now, const Witness& w, Index scale) {

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "evidence/pairs.hpp"
@@ -20,12 +22,19 @@ class OwnVarianceEvidence {
   static constexpr EvidenceUnit unit = EvidenceUnit::set;
   static constexpr bool averages_grid = true;
 
-  OwnVarianceEvidence(const Model& model, std::vector<double> grid, double discount);
+  /// With a tolerance, lengths between clusters come stretched by it. `Shapes::round`: the evidence with the largest
+  /// variance of each arm in every direction, which is never above, and for which the tolerance counts; `own` takes no
+  /// account of it. With `limits`: for merges and splits under a distance threshold.
+  enum class Shapes { own, round };
+  OwnVarianceEvidence(const Model& model, std::vector<double> grid, double discount, double tolerance = 0.0,
+                      Shapes shapes = Shapes::own, std::optional<Limits> limits = {});
 
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);
   [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first);
   [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale);
   [[nodiscard]] std::vector<SpreadBounds> bounds(const Situation& now, double level, Index first, const Witness& at);
+  /// A quick look at a merge or a split: true only where the evidence is at least `level`.
+  [[nodiscard]] bool is_clear(const Situation& now, const Witness& w, double level, Index first);
   void sampled(const Situation&, Index) const {}
   void forget();
 
@@ -56,7 +65,7 @@ class OwnVarianceEvidence {
   [[nodiscard]] const Entry& entry(const Samples& samples, Index m);
   [[nodiscard]] Piece piece(const Situation& now, const Witness& w);
   /// Whether the infimum is where every arm is: the constraint holds there, or some arm moves anywhere for nothing.
-  [[nodiscard]] static bool is_free(const Situation& now, const Piece& piece);
+  [[nodiscard]] bool is_free(const Situation& now, const Piece& piece) const;
   /// l_mj of the i-th arm at `piece.t`.
   [[nodiscard]] double arm_evidence(const Piece& piece, std::size_t i, std::size_t j) const;
   /// log E at `piece.t`.
@@ -72,6 +81,8 @@ class OwnVarianceEvidence {
   [[nodiscard]] ConcaveGoal goal_of(const Piece& piece, Index scale) const;
   /// Bring `piece.t` to a low point of log E, and keep it; returns log E there.
   double find_low(Piece& piece, Index first);
+  /// Bring `piece.t` to many places, of which one is near the least log E of two arms; `consider` looks at each.
+  void share_the_way(Piece& piece, const std::function<void()>& consider) const;
   /// The infimum of log E within a thousandth, from below; ends as soon as it is sure to be at least `enough`, or below
   /// `too_little`.
   double halve(const Situation& now, Piece& piece, Index first, double enough, double too_little);
@@ -83,7 +94,9 @@ class OwnVarianceEvidence {
 
   const Model* model_;
   std::vector<double> grid_;
-  double discount_;
+  double discount_, tolerance_;
+  Shapes shapes_;
+  std::optional<Limits> limits_;
   std::vector<Entry> entries_;
   std::vector<Point> points_;
   std::size_t next_ = 0;  ///< the point that is replaced next

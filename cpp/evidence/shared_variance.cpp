@@ -24,14 +24,21 @@ double SharedVarianceEvidence::at_scale(const Situation& now, const Witness& w, 
   }
   const double top = a + 0.5 * total * d;
   price += log_gamma(a) - log_gamma(top) - a * std::log(a) + top * std::log(top) - (top - a);
-  const double p = now.dist(w.u, w.v), q = now.dist(w.a, w.b), r = now.dist(w.v, w.b);
+  const double p = now.dist(w.u, w.v), q = now.dist(w.a, w.b), r = now.dist(w.v, w.b) - tolerance_;
   const auto enough = [&](double rho) {
     const auto inverse = [&](Index m) {
       const double n = now.samples.count(m);
       return 1.0 / (n - rho * c * n / (c + n));
     };
-    const double cost = w.shared() ? shared_cost(p, q, r, inverse(w.u), inverse(w.v), inverse(w.b))
-                                   : (q - p) * (q - p) / (2.0 * (inverse(w.u) + inverse(w.v) + inverse(w.a) + inverse(w.b)));
+    const double iu = inverse(w.u), iv = inverse(w.v), ib = inverse(w.b);
+    double cost;
+    if (w.shared()) {
+      cost = shared_cost(p, q - tolerance_, r, iu, iv, ib);
+      // with a tolerance the larger of two lower bounds (section 8)
+      if (tolerance_ > 0.0) cost = std::max(cost, (q - p) * (q - p) / (2.0 * (4.0 * iu + iv + ib)));
+    } else {
+      cost = (q - p) * (q - p) / (2.0 * (iu + iv + inverse(w.a) + ib));
+    }
     return 2.0 * cost >= (rho - 1.0) * squares;
   };
   double low = 1.0, high = most;

@@ -12,8 +12,9 @@ class SharedVarianceEvidence {
   static constexpr EvidenceUnit unit = EvidenceUnit::set;
   static constexpr bool averages_grid = false;
 
-  SharedVarianceEvidence(const Model& model, std::vector<double> grid, double discount)
-      : model_(&model), grid_(std::move(grid)), discount_(discount) {}
+  /// With a tolerance, lengths between clusters come stretched by it.
+  SharedVarianceEvidence(const Model& model, std::vector<double> grid, double discount, double tolerance = 0.0)
+      : model_(&model), grid_(std::move(grid)), discount_(discount), tolerance_(tolerance) {}
 
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first) const;
   [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first) const {
@@ -30,7 +31,7 @@ class SharedVarianceEvidence {
 
   const Model* model_;
   std::vector<double> grid_;
-  double discount_;
+  double discount_, tolerance_;
 };
 
 }  // namespace linkarms

@@ -60,6 +60,14 @@ void ArmShape::forms(View mean, View x, std::span<double> t) const {
   }
 }
 
+ArmShape ArmShape::rounded() const {
+  ArmShape out;
+  out.flat = flat;
+  out.widest = widest;
+  out.units = {widest};
+  return out;
+}
+
 std::size_t forms_per_arm(const Model& model) {
   return model.variances() == Variances::coordinate ? static_cast<std::size_t>(model.n_features()) : 1;
 }

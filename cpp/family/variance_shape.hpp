@@ -23,6 +23,8 @@ struct ArmShape {
   ArmShape(Variances variances, Index d, double n, const Moments& kept);
   /// The forms of D = x - mean; one or d of them.
   void forms(View mean, View x, std::span<double> t) const;
+  /// The same variance in every direction, the largest: its one t = |D|^2 / widest is never above the sum of these.
+  [[nodiscard]] ArmShape rounded() const;
 };
 
 /// How many t an arm of the model has.

@@ -76,8 +76,8 @@ using ProposeGoal = std::function<std::optional<ConcaveGoal>(std::span<const dou
 
 /// Whether at every lambda that the constraint allows, and whose t_k are at most their caps (which may be infinite),
 /// some goal is met; the first is that for `start`. Never true where it is not so; false too where that takes too long
-/// to show. Where it is refuted, `forms` is left at a lambda that shows it.
+/// to show: `patience` times as long as usual. Where it is refuted, `forms` is left at a lambda that shows it.
 [[nodiscard]] bool is_reached(QuadraticForms& forms, std::span<const double> caps, std::span<const double> start,
-                              const ProposeGoal& propose);
+                              const ProposeGoal& propose, int patience = 1);
 
 }  // namespace linkarms

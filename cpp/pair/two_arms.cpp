@@ -5,9 +5,8 @@
 #include <span>
 #include <stdexcept>
 
-#include "math/symmetric.hpp"
-#include "pair/covariance.hpp"
 #include "pair/linear.hpp"
+#include "pair/quadratic_two_arms.hpp"
 
 namespace linkarms {
 
@@ -74,116 +73,34 @@ class ScalarTwoArms final : public TwoArmProblem {
   Limits limits_;
 };
 
-/// Gaussian arms with full covariances. Only x = lambda_a - lambda_b matters, with the covariance S = Sigma_a / w_a +
-/// Sigma_b / w_b = U diag(s) U' and b = U' (theta_a - theta_b):
-///   min sum_i (x_i - b_i)^2 / (2 s_i)   subject to  |x| <= r - eps, or |x| >= r + eps.
-/// One multiplier: x_i = b_i / (1 + mu s_i), or b_i / (1 - mu s_i) with mu <= 1 / s_max. The value is the dual's:
-///   mu/2 (sum b_i^2 / (1 + mu s_i) - r^2),   mu/2 (r^2 - sum b_i^2 / (1 - mu s_i)).
-/// Hard case of the split: b has no part in the top eigenspace and |x| is too small at 1 / s_max; the rest goes
-/// there.
+/// Gaussian arms with full covariances.
 class CovarianceTwoArms final : public TwoArmProblem {
  public:
-  CovarianceTwoArms(const Model& model, const Task& task) : limits_(task) {
+  CovarianceTwoArms(const Model& model, const Task& task) : limits_(task), pair_(model.n_features()) {
     for (Index m = 0; m < model.n_arms(); ++m) covariance_.push_back(covariance_of(model.arm(m)));
   }
 
-  double cost(const Weighted& at, const Witness& w, double) override { return find(at, w).value; }
+  double cost(const Weighted& at, const Witness& w, double) override { return run(at, w); }
   void solve(const Weighted& at, const Witness& w, Matrix& lam) override {
-    const Found found = find(at, w);
-    if (found.shift.empty()) return;
+    run(at, w);
     const auto [a, b] = TwoArms(w);
-    // lambda_a moves by Sigma_a / w_a S^-1 (x - b), lambda_b by the opposite
     for (Index i = 0; i < lam.cols(); ++i) {
-      for (Index j = 0; j < lam.cols(); ++j) {
-        lam(a, i) += covariance_[a](i, j) / at.weight[a] * found.shift[j];
-        lam(b, i) -= covariance_[b](i, j) / at.weight[b] * found.shift[j];
-      }
+      lam(a, i) += pair_.shift()(0, i);
+      lam(b, i) += pair_.shift()(1, i);
     }
   }
 
  private:
-  struct Found {
-    double value = 0.0;
-    std::vector<double> shift;  ///< S^-1 (x - b) in the arms' own coordinates
-  };
-
-  /// |x|^2 at sign * mu: sum b_i^2 / (1 + sign mu s_i)^2.
-  static double square(View s, View b, double signed_mu) {
-    double total = 0.0;
-    for (std::size_t i = 0; i < s.size(); ++i) {
-      const double x = b[i] / (1.0 + signed_mu * s[i]);
-      total += x * x;
-    }
-    return total;
-  }
-
-  Found find(const Weighted& at, const Witness& w) const {
+  double run(const Weighted& at, const Witness& w) {
     const auto [a, b] = TwoArms(w);
-    if (limits_.gap(w, at.dist) <= 0.0) return {};
-    const Index d = at.theta.cols();
-    Matrix sum(d, d);
-    for (Index i = 0; i < d; ++i) {
-      for (Index j = 0; j < d; ++j) sum(i, j) = covariance_[a](i, j) / at.weight[a] + covariance_[b](i, j) / at.weight[b];
-    }
-    const auto [s, vectors] = symmetric_eigen(std::move(sum));
-    std::vector<double> beta(d, 0.0), x(d);
-    for (Index i = 0; i < d; ++i) {
-      for (Index k = 0; k < d; ++k) beta[i] += vectors(k, i) * (at.theta(a, k) - at.theta(b, k));
-    }
-    const double sign = w.is_merge() ? 1.0 : -1.0, r = w.is_merge() ? limits_.merge : limits_.split;
-    const double mu = multiplier(s, beta, sign, r);
-    double value = -0.5 * sign * mu * r * r, rest = r * r;
-    const Index top = d - 1;
-    const bool hard = sign < 0.0 && mu == 1.0 / s[top];  // the bisection ends below it
-    for (Index i = 0; i < d; ++i) {
-      const double below = 1.0 + sign * mu * s[i];
-      if (hard && below <= 1e-12) continue;
-      x[i] = beta[i] / below;
-      value += 0.5 * sign * mu * beta[i] * x[i];
-      rest -= x[i] * x[i];
-    }
-    if (hard) {
-      for (Index i = 0; i < d; ++i) {
-        if (1.0 + sign * mu * s[i] <= 1e-12) x[i] = 0.0;
-      }
-      x[top] = (beta[top] >= 0.0 ? 1.0 : -1.0) * std::sqrt(std::max(rest, 0.0));
-    }
-    Found out{std::max(value, 0.0), std::vector<double>(d, 0.0)};
-    for (Index i = 0; i < d; ++i) {
-      for (Index k = 0; k < d; ++k) out.shift[k] += vectors(k, i) * (x[i] - beta[i]) / s[i];
-    }
-    return out;
-  }
-
-  /// The mu at which |x| = r, by bisection: any mu gives a safe value. 1 / s_max in the hard case.
-  static double multiplier(View s, View b, double sign, double r) {
-    double low = 0.0, high = 1.0 / s.back();
-    if (sign > 0.0) {
-      while (square(s, b, high) > r * r && high < 1e300) high *= 4.0;
-    } else {
-      double off = 0.0;  // in the top eigenspace
-      double others = 0.0;
-      for (std::size_t i = 0; i < s.size(); ++i) {
-        const double below = 1.0 - s[i] * high;
-        if (below <= 1e-12) {
-          off += b[i] * b[i];
-        } else {
-          others += (b[i] / below) * (b[i] / below);
-        }
-      }
-      if (off <= 1e-26 * r * r && others <= r * r) return high;
-    }
-    for (int turn = 0; turn < 200 && high - low > 1e-16 * high; ++turn) {
-      const double middle = 0.5 * (low + high);
-      if (middle == low || middle == high) break;
-      const bool far = square(s, b, sign * middle) > r * r;
-      (far == (sign > 0.0) ? low : high) = middle;
-    }
-    return low;
+    const auto arm = [&](Index m) { return QuadraticArm{at.theta.row(m), &covariance_[m], at.weight[m]}; };
+    return pair_.solve(arm(a), arm(b), w.is_merge() ? Apart::at_most : Apart::at_least,
+                       w.is_merge() ? limits_.merge : limits_.split);
   }
 
   std::vector<Matrix> covariance_;
   Limits limits_;
+  QuadraticTwoArms pair_;
 };
 
 }  // namespace
