@@ -62,6 +62,15 @@ class BoundEngine {
   std::shared_ptr<const int> mark_ = std::make_shared<const int>();
 };
 
+/// psi and what belongs to it, found where it has not been.
+const Nearest& nearest_of(BoundEngine& self) {
+  if (self.get().behind()) self.use([](Engine& engine) { static_cast<void>(engine.nearest()); });
+  return self.get().last_nearest();
+}
+const Nearest& nearest_of(nb::handle self) {
+  return nearest_of(nb::cast<BoundEngine&>(self));
+}
+
 /// A saved run.
 struct Saved {
   std::shared_ptr<const RunState> state;
@@ -291,8 +300,8 @@ void bind_run(nb::module_& m) {
       .def_prop_ro("total", [](const BoundEngine& self) { return self.get().samples().total(); })
       .def_prop_ro("ready", [](const BoundEngine& self) { return self.get().ready(); })
       .def_prop_ro("ambiguous", [](const BoundEngine& self) { return self.get().ambiguous(); })
-      .def_prop_ro("psi", [](const BoundEngine& self) { return self.get().nearest().psi(); })
-      .def_prop_ro("nearest_witness", [](const BoundEngine& self) { return four(self.get().nearest().witness()); })
+      .def_prop_ro("psi", [](BoundEngine& self) { return nearest_of(self).psi(); })
+      .def_prop_ro("nearest_witness", [](BoundEngine& self) { return four(nearest_of(self).witness()); })
       .def_prop_ro("threshold_base", [](const BoundEngine& self) { return self.get().threshold_base(); })
       .def_prop_ro("costs_evaluated", [](const BoundEngine& self) { return self.get().costs_evaluated(); })
       .def_prop_ro("nbytes", [](const BoundEngine& self) { return self.get().bytes(); })
@@ -304,11 +313,10 @@ void bind_run(nb::module_& m) {
                    [](nb::handle self) { return matrix_view(nb::cast<BoundEngine&>(self).get().samples().means(), self); })
       .def_prop_ro("estimates",
                    [](nb::handle self) { return matrix_view(nb::cast<BoundEngine&>(self).get().samples().estimates(), self); })
-      .def_prop_ro("kl", [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().nearest().kl(), self); })
+      .def_prop_ro("kl", [](nb::handle self) { return vector_view(nearest_of(self).kl(), self); })
       .def_prop_ro("weights",
-                   [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().nearest().weights(), self); })
-      .def_prop_ro("alternative",
-                   [](nb::handle self) { return matrix_view(nb::cast<BoundEngine&>(self).get().nearest().lam(), self); })
+                   [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().last_nearest().weights(), self); })
+      .def_prop_ro("alternative", [](nb::handle self) { return matrix_view(nearest_of(self).lam(), self); })
       .def_prop_ro("ebc_weights",
                    [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().ebc_weights(), self); })
       .def_prop_ro("ebc_weight_sum",

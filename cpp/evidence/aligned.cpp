@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t most_points = 64;
 /// Proofs that are kept.
 constexpr std::size_t most_proofs = 4096;
+/// More than rounding can do to the sums of samples.
+constexpr double rounding = 1e-3;
 
 [[nodiscard]] std::array<Index, 4> arms_of(const Witness& w) {
   return {w.u, w.v, w.b, w.a};
@@ -26,7 +28,7 @@ AlignedEvidence::AlignedEvidence(const Model& model, std::vector<double> grid, d
 }
 
 void AlignedEvidence::forget() {
-  arms_.assign(static_cast<std::size_t>(model_->n_arms()), {});
+  for (auto& arms : arms_) arms.assign(static_cast<std::size_t>(model_->n_arms()), {});
   points_.clear();
   proofs_.clear();
   next_ = 0;
@@ -37,15 +39,13 @@ std::array<long long, 4> AlignedEvidence::counts(const Samples& samples, const W
 }
 
 const AlignedArm& AlignedEvidence::arm(const Samples& samples, Index m, Place place) {
-  Entry& entry = arms_[static_cast<std::size_t>(m)];
+  Entry& entry = arms_[static_cast<std::size_t>(place)][static_cast<std::size_t>(m)];
   if (entry.count != samples.count(m)) {
-    const auto n = static_cast<double>(samples.count(m));
     const double variance = model_->arm(m).variance(samples.estimates().row(m));
-    entry.places.clear();
-    for (const Place at : {Place::intra, Place::inter}) entry.places.emplace_back(rule_, model_->n_features(), at, n, variance);
+    entry.arm.emplace(rule_, model_->n_features(), place, static_cast<double>(samples.count(m)), variance);
     entry.count = samples.count(m);
   }
-  return entry.places[static_cast<std::size_t>(place)];
+  return *entry.arm;
 }
 
 AlignedPiece AlignedEvidence::piece(const Samples& samples, const Witness& w) {
@@ -78,27 +78,54 @@ Matrix AlignedEvidence::inside(const Matrix& lam, const Witness& w) {
   return out;
 }
 
-bool AlignedEvidence::is_below_at(const Samples& samples, const AlignedPiece& piece, Point& kept, double level) const {
+double AlignedEvidence::most_at(const Samples& samples, const Point& kept) const {
+  const auto index = arms_of(kept.witness);
+  const Matrix& lambda = kept.point.lambda();
+  double most = kept.value;
+  for (Index i = 0; i < lambda.rows(); ++i) {
+    const Index m = index[static_cast<std::size_t>(i)];
+    const auto n = static_cast<double>(samples.count(m)), before = static_cast<double>(kept.count[static_cast<std::size_t>(i)]);
+    if (n == before) continue;
+    double square = 0.0;
+    for (Index k = 0; k < lambda.cols(); ++k) {
+      const double sum = n * (samples.mean(m)[k] - lambda(i, k)) - before * (kept.means(i, k) - lambda(i, k));
+      square += sum * sum;
+    }
+    most += square / (2.0 * (n - before) * model_->arm(m).variance(samples.estimates().row(m)));
+  }
+  return most;
+}
+
+double AlignedEvidence::value_at(const Samples& samples, const AlignedPiece& piece, Point& kept) const {
   const auto index = arms_of(kept.witness);
   for (std::size_t i = 0; i < piece.size(); ++i) {
     if (kept.count[i] == samples.count(index[i])) continue;
     kept.point.refresh(piece, i);
     kept.count[i] = samples.count(index[i]);
+    std::ranges::copy(piece.mean(i), kept.means.row(static_cast<Index>(i)).begin());
   }
-  return kept.point.value(piece) < level - sure * (1.0 + std::abs(level));
+  return kept.value = kept.point.value(piece);
 }
 
-void AlignedEvidence::keep(const Samples& samples, const AlignedPiece& piece, const Witness& w, const Matrix& lambda) {
-  Point point{w, {}, AlignedPoint(piece, lambda)};
-  point.count = counts(samples, w);
-  if (const auto old = std::ranges::find(points_, w, &Point::witness); old != points_.end()) {
-    *old = std::move(point);
-  } else if (points_.size() < most_points) {
-    points_.push_back(std::move(point));
-  } else {
-    points_[next_] = std::move(point);
+AlignedEvidence::Point* AlignedEvidence::find_point(const Witness& w) {
+  const auto found = std::ranges::find(points_, w, &Point::witness);
+  return found == points_.end() ? nullptr : &*found;
+}
+
+AlignedEvidence::Point& AlignedEvidence::keep(const Samples& samples, const AlignedPiece& piece, const Witness& w,
+                                              const Matrix& lambda) {
+  Point point{w, counts(samples, w), Matrix(lambda.rows(), lambda.cols()), 0.0, AlignedPoint(piece, lambda)};
+  for (Index i = 0; i < lambda.rows(); ++i) {
+    std::ranges::copy(piece.mean(static_cast<std::size_t>(i)), point.means.row(i).begin());
+  }
+  point.value = point.point.value(piece);
+  Point* place = find_point(w);
+  if (!place && points_.size() < most_points) return points_.emplace_back(std::move(point));
+  if (!place) {
+    place = &points_[next_];
     next_ = (next_ + 1) % most_points;
   }
+  return *place = std::move(point);
 }
 
 double AlignedEvidence::against(const Situation& now, const Witness& w, double level, Index) {
@@ -108,16 +135,16 @@ double AlignedEvidence::against(const Situation& now, const Witness& w, double l
 }
 
 bool AlignedEvidence::is_below(const Situation& now, const Witness& w, double level, Index) {
+  const double below = level - sure * (1.0 + std::abs(level));
+  Point* kept = find_point(w);
+  // (prices that were divided are not those of likelihood ratios)
+  if (kept && rule_.discount() == 1.0 && most_at(now.samples, *kept) < below - rounding) return true;
   const auto known = proofs_.find(arms_of(w));
   if (known != proofs_.end() && known->second.lower >= level && known->second.count == counts(now.samples, w)) return false;
   const AlignedPiece tested = piece(now.samples, w);
-  const auto kept = std::ranges::find(points_, w, &Point::witness);
-  if (kept != points_.end()) {
-    if (is_below_at(now.samples, tested, *kept, level)) return true;
-  } else if (w == now.witness.oriented()) {
-    keep(now.samples, tested, w, inside(now.lam, w));
-    if (is_below_at(now.samples, tested, *std::ranges::find(points_, w, &Point::witness), level)) return true;
-  }
+  if (kept && value_at(now.samples, tested, *kept) < below) return true;
+  // psi's alternative is near the minimiser, where it is that of this piece
+  if (w == now.witness.oriented() && keep(now.samples, tested, w, inside(now.lam, w)).value < below) return true;
   const Bracket found = bracket_infimum(tested, {.enough = level, .too_little = level});
   if (found.lower >= level) {
     if (proofs_.size() >= most_proofs) proofs_.clear();

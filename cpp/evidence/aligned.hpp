@@ -5,11 +5,15 @@
 //
 // Any lambda of the piece bounds the infimum from above. One that was near the minimiser a while ago goes on doing so:
 // most questions whether the evidence is below a level need its value alone, and for that only the terms of the arm
-// that was sampled are computed again.
+// that was sampled are computed again. Where the value was far below the level not even these are: E(lambda) is an average of
+// likelihood ratios of Gaussian means against lambda, so k new samples of an arm, of mean y, multiply it by no more than
+// their largest likelihood ratio,
+//   log E(lambda) rises by at most  sum over the arms of  k |y - lambda_m|^2 / (2 v_m) .
 #pragma once
 
 #include <array>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "evidence/aligned_piece.hpp"
@@ -39,15 +43,17 @@ class AlignedEvidence {
   [[nodiscard]] long long work() const { return work_; }
 
  private:
-  /// An arm's coefficients in both of its places, after `count` samples.
+  /// An arm's coefficients in one of its places, after `count` samples.
   struct Entry {
     long long count = 0;
-    std::vector<AlignedArm> places;  ///< by Place
+    std::optional<AlignedArm> arm;
   };
-  /// A lambda of a piece, and the counts of its arms when its terms were computed.
+  /// A lambda of a piece, and what it was found to be worth: the counts and the means of the arms then.
   struct Point {
     Witness witness;
     std::array<long long, 4> count{};
+    Matrix means;
+    double value = 0.0;  ///< log E
     AlignedPoint point;
   };
 
@@ -60,15 +66,18 @@ class AlignedEvidence {
   [[nodiscard]] static std::array<long long, 4> counts(const Samples& samples, const Witness& w);
   [[nodiscard]] const AlignedArm& arm(const Samples& samples, Index m, Place place);
   [[nodiscard]] AlignedPiece piece(const Samples& samples, const Witness& w);
-  /// Whether log E at the kept lambda is below `level`.
-  [[nodiscard]] bool is_below_at(const Samples& samples, const AlignedPiece& piece, Point& kept, double level) const;
-  void keep(const Samples& samples, const AlignedPiece& piece, const Witness& w, const Matrix& lambda);
+  /// At least log E at the kept lambda, by its value when it was last computed and the samples since.
+  [[nodiscard]] double most_at(const Samples& samples, const Point& kept) const;
+  /// log E at the kept lambda.
+  double value_at(const Samples& samples, const AlignedPiece& piece, Point& kept) const;
+  [[nodiscard]] Point* find_point(const Witness& w);
+  Point& keep(const Samples& samples, const AlignedPiece& piece, const Witness& w, const Matrix& lambda);
   /// Rows of `lam` in the order of `Role`, b moved towards a until the piece has them.
   [[nodiscard]] static Matrix inside(const Matrix& lam, const Witness& w);
 
   const Model* model_;
   AlignedRule rule_;
-  std::vector<Entry> arms_;
+  std::array<std::vector<Entry>, 2> arms_;  ///< by Place
   std::vector<Point> points_;
   std::size_t next_ = 0;                          ///< the point that is replaced next
   std::map<std::array<Index, 4>, Proof> proofs_;  ///< by u, v, b, a

@@ -39,6 +39,9 @@ class AnytimeEvidence {
   [[nodiscard]] virtual EvidenceUnit unit() const = 0;
   [[nodiscard]] virtual double grid_price() const = 0;
 
+  /// Whether the candidate that was last seen to forbid a stop still does at `level`. It may say no where it would; psi's
+  /// answer in `now` need not be that of the samples.
+  [[nodiscard]] virtual bool is_still_blocked(const Situation& now, double level) = 0;
   /// Whether some candidate is below `level`, and so forbids a stop; the first that does becomes the blocker.
   [[nodiscard]] virtual bool is_blocked(const Situation& now, double level) = 0;
   /// The statistic for reports, at most that which decides (see evidence/bottleneck.hpp): it may be below a level at which

@@ -53,6 +53,8 @@ class AveragedEvidence {
  public:
   static constexpr EvidenceUnit unit = EvidenceUnit::set;
   static constexpr bool averages_grid = true;
+  /// Edges for one statistic, 2 to 10 us each.
+  static constexpr long long most_work = 10000;
 
   /// With a tolerance the distances between clusters of every situation are stretched by it.
   AveragedEvidence(const Model& model, std::vector<double> grid, double discount, double tolerance = 0.0)

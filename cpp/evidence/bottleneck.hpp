@@ -1,19 +1,21 @@
 // The anytime rule's statistic and the candidate that forbids a stop, whatever the kind of evidence.
 //
 // A stop is decided by `is_blocked`: every piece is proved to reach the level, or one candidate forbids it. The statistic
-// is for reports. Where each piece takes long to prove there may be millions of them, so a kind of evidence that counts its
-// work has `most_work` for one statistic. When that is used up, pieces that are left count with the bound that their
-// lengths give (`SpreadBounds`). So the statistic is never above the bottleneck of the proved values, is equal to it
-// where the work is enough, and is a function of the situation alone.
+// is for reports. There may be millions of pieces, so a kind of evidence can bound the work for one statistic (`most_work`
+// edges, or what it counts itself). What is left counts with what its lengths are sure to give (`SpreadBounds`). So the
+// statistic is never above the bottleneck of the proved values, is equal to it where the work is enough, and is a function of
+// the situation alone.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <vector>
 
+#include "evidence/kept_cut.hpp"
 #include "evidence/parts.hpp"
 #include "evidence/survey.hpp"
 
@@ -32,6 +34,9 @@ class BottleneckEvidence final : public AnytimeEvidence {
   [[nodiscard]] double grid_price() const override {
     return Pairs::averages_grid ? 0.0 : std::log(static_cast<double>(n_scales_));
   }
+  [[nodiscard]] bool is_still_blocked(const Situation& now, double level) override {
+    return cut_.blocks(now, level, few_more, below(now, {-1, -1, cut_.a(), cut_.b()}, level));
+  }
   [[nodiscard]] bool is_blocked(const Situation& now, double level) override;
   [[nodiscard]] double statistic(const Situation& now) override;
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level) override {
@@ -49,19 +54,15 @@ class BottleneckEvidence final : public AnytimeEvidence {
   void sampled(const Situation& now, Index m) override { pairs_.sampled(now, m); }
   void forget() override {
     pairs_.forget();
-    verdict_ = {};
+    cut_.forget();
     blocker_ = {};
   }
   [[nodiscard]] std::unique_ptr<AnytimeEvidence> clone() const override { return std::make_unique<BottleneckEvidence>(*this); }
 
  private:
-  /// What is known of the blocker: it forbids a stop from `level` on as long as the cluster has these arms,
-  /// and these arms these samples.
-  struct Verdict {
-    double level = inf;
-    std::vector<Index> cluster;
-    std::vector<long long> counts;  ///< of the cluster's arms, then of the pair's
-  };
+  /// How many arms a part may gain, or have, before other candidates are looked at.
+  static constexpr std::size_t few_more = 8;
+  static constexpr std::size_t all_of_them = std::numeric_limits<std::size_t>::max();
 
   [[nodiscard]] static bool is_candidate(const Clusters& clusters, const Witness& w) {
     return w.exists() && clusters.together(w.u, w.v) && !clusters.together(w.a, w.b);
@@ -72,58 +73,60 @@ class BottleneckEvidence final : public AnytimeEvidence {
   [[nodiscard]] static Witness edge_of(const Bridge& edge, const Candidate& c) {
     return {std::min(edge.u, edge.v), std::max(edge.u, edge.v), c.a, c.b};
   }
-  [[nodiscard]] bool stands(const Situation& now, double level) const;
+  /// Whether an edge has evidence below `level` against the pair of `of`.
+  [[nodiscard]] auto below(const Situation& now, const Witness& of, double level) {
+    return [this, &now, of, level](Index u, Index v) {
+      return pairs_.is_below(now, Witness{std::min(u, v), std::max(u, v), of.a, of.b}.oriented(), level, scale_);
+    };
+  }
+  /// Whether the candidate forbids a stop, by the survey of this level; its cut is kept.
   [[nodiscard]] bool blocks(const Situation& now, const Candidate& c, double level);
-  void remember(const Situation& now, const Candidate& c, const Witness& w, double level);
+  /// The kept cut forbids a stop: the blocker becomes a pair of pairs of it.
+  void block_by_cut(const Situation& now);
   /// The smallest edge of a maximum spanning tree if it is below `level`, else infinite.
   [[nodiscard]] Bridge bottleneck(const Situation& now, const Candidate& c, double level, bool any);
   /// Where the bottleneck of psi's witness is; nothing if there is no such candidate.
   [[nodiscard]] Bridge begin(const Situation& now);
+  /// Survey candidates at a level: those that may be below it, at most so many.
+  std::vector<Candidate> survey(const Situation& now, double level, const Witness& at, std::size_t most);
+  /// A level below `level` that all but at most `most` candidates are sure to reach, by their lengths.
+  [[nodiscard]] double lower_level(const Situation& now, double level, const Witness& at, std::size_t most);
+  /// The blocker of the statistic, which was found at `where`; `all` have been surveyed.
+  void settle(const Situation& now, const Bridge& best, std::optional<Candidate> where, std::vector<Candidate>& all);
   /// Evidence against an edge for the statistic.
   [[nodiscard]] double edge_value(const Situation& now, const Witness& w, double level) {
-    return is_spent() ? survey_.lower(now, w, level) : pairs_.against(now, w.oriented(), level, scale_);
+    if (surveyed_) {
+      const double lower = survey_.lower(now, w, level);
+      if (lower >= level || is_spent()) return lower;
+    }
+    ++edges_;
+    return pairs_.against(now, w.oriented(), level, scale_);
+  }
+  /// Whether the work for one statistic is bounded; where it is, what has been done so far, in edges or in what `Pairs`
+  /// counts.
+  static constexpr bool is_bounded = requires { Pairs::most_work; };
+  /// How many candidates it then looks at one by one, and how many are listed.
+  static constexpr std::size_t most_candidates = is_bounded ? 2000 : all_of_them;
+  static constexpr std::size_t most_listed = is_bounded ? 200000 : all_of_them;
+  [[nodiscard]] long long work() const {
+    if constexpr (requires { pairs_.work(); }) return pairs_.work();
+    return edges_;
   }
   /// Whether this statistic has done the work that it may do.
-  [[nodiscard]] bool is_spent() const {
-    if constexpr (requires { pairs_.work(); }) return surveyed_ && pairs_.work() >= limit_;
-    return false;
-  }
+  [[nodiscard]] bool is_spent() const { return is_bounded && surveyed_ && work() >= limit_; }
   /// Parts of the cluster: by the survey where it was made for such a level, else every arm for itself.
   Index find_parts(const Situation& now, const Candidate& c, double level, bool surveyed);
 
   Pairs pairs_;
   Index n_scales_, scale_;
   Witness blocker_;
-  Verdict verdict_;
+  KeptCut cut_;
   Survey survey_;
-  long long limit_ = 0;    ///< of the work of `pairs_`
-  bool surveyed_ = false;  ///< the survey belongs to this question
+  long long edges_ = 0, limit_ = 0;  ///< edges that the statistic has asked for; the limit of `work()`
+  bool surveyed_ = false;            ///< the survey belongs to this question
   PartJoiner joiner_;
   std::vector<Index> part_;
 };
-
-template <class Pairs>
-bool BottleneckEvidence<Pairs>::stands(const Situation& now, double level) const {
-  const Clusters& clusters = now.partition.clusters();
-  if (verdict_.level > level || !is_candidate(clusters, blocker_)) return false;
-  if (!std::ranges::equal(verdict_.cluster, clusters.members(clusters.label(blocker_.u)))) return false;
-  auto count = verdict_.counts.begin();
-  for (const Index m : verdict_.cluster) {
-    if (*count++ != now.samples.count(m)) return false;
-  }
-  return *count == now.samples.count(blocker_.a) && *std::next(count) == now.samples.count(blocker_.b);
-}
-
-template <class Pairs>
-void BottleneckEvidence<Pairs>::remember(const Situation& now, const Candidate& c, const Witness& w, double level) {
-  const auto arms = now.partition.clusters().members(c.k);
-  blocker_ = w;
-  verdict_.level = level;
-  verdict_.cluster.assign(arms.begin(), arms.end());
-  verdict_.counts.clear();
-  for (const Index m : arms) verdict_.counts.push_back(now.samples.count(m));
-  for (const Index m : {w.a, w.b}) verdict_.counts.push_back(now.samples.count(m));
-}
 
 template <class Pairs>
 Index BottleneckEvidence<Pairs>::find_parts(const Situation& now, const Candidate& c, double level, bool surveyed) {
@@ -143,30 +146,39 @@ Bridge BottleneckEvidence<Pairs>::bottleneck(const Situation& now, const Candida
 
 template <class Pairs>
 bool BottleneckEvidence<Pairs>::blocks(const Situation& now, const Candidate& c, double level) {
-  if (find_parts(now, c, level, surveyed_) == 1) return false;
-  const Bridge edge = joiner_.join(now.partition.clusters().members(c.k), part_, level, true, [&](Index u, Index v) {
-    const Witness w = Witness{std::min(u, v), std::max(u, v), c.a, c.b}.oriented();
-    return pairs_.is_below(now, w, level, scale_) ? -inf : inf;
+  if (survey_.split(now, c.k, c.a, c.b, level, part_) == 1) return false;
+  const auto is_below = below(now, {-1, -1, c.a, c.b}, level);
+  const auto inside = joiner_.find_closed(now.partition.clusters().members(c.k), part_, now.dist, [&](Index u, Index v) {
+    return survey_.lower(now, {std::min(u, v), std::max(u, v), c.a, c.b}, level) >= level || !is_below(u, v);
   });
-  if (edge.value == inf) return false;
-  const auto arms = now.partition.clusters().members(c.k);
-  remember(now, c, {arms[0], arms[1], c.a, c.b}, level);
+  if (inside.empty()) return false;
+  cut_.keep(now, c.k, c.a, c.b, inside, level);
+  block_by_cut(now);
   return true;
 }
 
 template <class Pairs>
-bool BottleneckEvidence<Pairs>::is_blocked(const Situation& now, double level) {
-  if (stands(now, level)) return true;
-  verdict_.level = inf;
-  surveyed_ = false;
+void BottleneckEvidence<Pairs>::block_by_cut(const Situation& now) {
   const Clusters& clusters = now.partition.clusters();
-  // the blocker that is there, psi's witness, and all that may be below the level
-  for (const Witness& w : {Witness(blocker_), now.witness}) {
-    if (is_candidate(clusters, w) && blocks(now, candidate_of(clusters, w), level)) return true;
+  const Index u = cut_.part().front(), v = *std::ranges::find_if(clusters.members(clusters.label(u)), [&](Index m) {
+                                         return std::ranges::find(cut_.part(), m) == cut_.part().end();
+                                       });
+  blocker_ = {std::min(u, v), std::max(u, v), cut_.a(), cut_.b()};
+}
+
+template <class Pairs>
+bool BottleneckEvidence<Pairs>::is_blocked(const Situation& now, double level) {
+  if (is_still_blocked(now, level)) return true;
+  // a few arms at either end of psi's witness, then all candidates that may be below the level
+  const Witness w = now.witness;
+  if (is_candidate(now.partition.clusters(), w)) {
+    for (const Index seed : {w.u, w.v}) {
+      if (!cut_.find(now, w, seed, level, few_more, below(now, w, level))) continue;
+      block_by_cut(now);
+      return true;
+    }
   }
-  survey_.make(now, pairs_.bounds(now, level, scale_, blocker_), level);
-  surveyed_ = true;
-  std::vector<Candidate> all = survey_.candidates(now);
+  std::vector<Candidate> all = survey(now, level, blocker_, all_of_them);
   std::ranges::sort(all, [](const auto& x, const auto& y) { return x.lacks_more(y); });
   return std::ranges::any_of(all, [&](const Candidate& c) { return blocks(now, c, level); });
 }
@@ -189,51 +201,89 @@ Bridge BottleneckEvidence<Pairs>::begin(const Situation& now) {
 }
 
 template <class Pairs>
+std::vector<Candidate> BottleneckEvidence<Pairs>::survey(const Situation& now, double level, const Witness& at,
+                                                         std::size_t most) {
+  survey_.make(now, pairs_.bounds(now, level, scale_, at), level);
+  surveyed_ = true;
+  return survey_.candidates(now, most);
+}
+
+template <class Pairs>
+double BottleneckEvidence<Pairs>::lower_level(const Situation& now, double level, const Witness& at, std::size_t most) {
+  constexpr int halvings = 8;
+  double low = survey_.least_level(), high = level;
+  for (int turn = 0; turn < halvings && low > -inf && high - low > 1e-3 * (1.0 + std::abs(low)); ++turn) {
+    const double middle = 0.5 * (low + high);
+    (survey(now, middle, at, most + 1).size() <= most ? low : high) = middle;
+  }
+  return low;
+}
+
+template <class Pairs>
 double BottleneckEvidence<Pairs>::statistic(const Situation& now) {
-  verdict_.level = inf;
   surveyed_ = false;
-  if constexpr (requires { pairs_.work(); }) limit_ = pairs_.work() + Pairs::most_work;
+  if constexpr (is_bounded) limit_ = work() + Pairs::most_work;
   // the nearer the level is to the answer, the fewer candidates are left
   Bridge best = begin(now);
   std::optional<Candidate> where;
   if (best.value < inf) where = candidate_of(now.partition.clusters(), now.witness);
+  const auto at = [&] { return where ? edge_of(best, *where) : Witness{}; };
+  const auto lacking = [](const Candidate& x, const Candidate& y) { return x.lacks_more(y); };
+  const auto compare = [&](const Candidate& c, double level) {
+    const Bridge found = bottleneck(now, c, std::min(best.value, level), false);
+    if (!(found.value < std::min(best.value, level))) return;
+    best = found;
+    where = c;
+  };
   const auto order = [](const Candidate& x, const Candidate& y) { return x.precedes(y); };
   std::set<Candidate, decltype(order)> done(order);  // what has been compared with the best of its time
   std::vector<Candidate> all;
   for (bool again = best.value > -inf; again;) {
-    const double start = best.value, level = std::nextafter(start, inf);
-    survey_.make(now, pairs_.bounds(now, level, scale_, where ? edge_of(best, *where) : Witness{}), level);
-    surveyed_ = true;
-    all = survey_.candidates(now);
+    const double start = best.value;
+    all = survey(now, std::nextafter(start, inf), at(), most_listed);
     again = false;
     // where the first few of many bring the level down, fewer are left at the new one
-    const auto few = std::min<std::ptrdiff_t>(std::ssize(all), 8);
-    std::ranges::partial_sort(all, all.begin() + few, [](const auto& x, const auto& y) { return x.lacks_more(y); });
-    for (std::ptrdiff_t i = 0; i < std::ssize(all) && !again; ++i) {
-      const Candidate& c = all[static_cast<std::size_t>(i)];
-      if (!done.insert(c).second) continue;
-      const Bridge found = bottleneck(now, c, best.value, false);
-      if (found.value < best.value) {
-        best = found;
-        where = c;
-      }
-      again = best.value < start && all.size() > 1000 && (i == few || i % 1024 == 1023);
+    const auto few = std::min(all.size(), few_more);
+    std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(few), lacking);
+    const std::size_t end = all.size() > most_candidates ? few : all.size();
+    for (std::size_t i = 0; i < end && !again && !is_spent(); ++i) {
+      if (done.insert(all[i]).second) compare(all[i], inf);
+      again = best.value < start && all.size() > 1000 && (i + 1 == few || i % 1024 == 1023);
     }
   }
-  // equal values are decided by the order of candidates, not by where the search began
+  if (!is_spent() && all.size() <= most_candidates) {
+    settle(now, best, where, all);
+    return best.value;
+  }
+  // too many: a level that all but some are sure to reach, or all of them
+  double level = best.value;
+  if (!is_spent()) {
+    level = lower_level(now, level, at(), most_candidates);
+    all = survey(now, level, at(), most_candidates);
+    std::ranges::sort(all, lacking);
+    for (std::size_t i = 0; i < all.size() && !is_spent(); ++i) compare(all[i], level);
+  }
+  if (is_spent()) level = lower_level(now, level, at(), 0);
+  if (where) blocker_ = at();
+  return std::min(best.value, level);
+}
+
+// Equal values are decided by the order of candidates, not by where the search began.
+template <class Pairs>
+void BottleneckEvidence<Pairs>::settle(const Situation& now, const Bridge& best, std::optional<Candidate> where,
+                                       std::vector<Candidate>& all) {
+  const double level = std::nextafter(best.value, inf);
   std::ranges::sort(all, [](const auto& x, const auto& y) { return x.precedes(y); });
   for (const Candidate& c : all) {
     if (!where || !c.precedes(*where)) break;
-    if (bottleneck(now, c, std::nextafter(best.value, inf), true).value == inf) continue;
+    if (bottleneck(now, c, level, true).value == inf) continue;
     where = c;
     break;
   }
-  if (where) {
-    // the edge, however the search came to it: the first of those that are no larger
-    const Bridge edge = bottleneck(now, *where, std::nextafter(best.value, inf), true);
-    blocker_ = edge_of(edge.u >= 0 ? edge : best, *where);
-  }
-  return best.value;
+  if (!where) return;
+  // the edge, however the search came to it: the first of those that are no larger
+  const Bridge edge = bottleneck(now, *where, level, true);
+  blocker_ = edge_of(edge.u >= 0 ? edge : best, *where);
 }
 
 }  // namespace linkarms

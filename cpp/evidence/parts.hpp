@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "linkage/distances.hpp"
 #include "linkage/spanning_tree.hpp"
 #include "math/constants.hpp"
 
@@ -71,7 +72,45 @@ class PartJoiner {
     return smallest;
   }
 
+  /// Marks of some parts, not all, that no edge `holds` to the others, beginning with the smallest part; nothing where all
+  /// hold together.
+  template <class Holds>
+  std::span<const char> find_closed(std::span<const Index> arms, std::span<const Index> part, const Distances& dist,
+                                    Holds holds) {
+    const std::size_t n = arms.size();
+    std::vector<Index> sizes(static_cast<std::size_t>(1 + *std::ranges::max_element(part)), 0);
+    for (const Index p : part) ++sizes[p];
+    inside_.assign(n, 0);
+    queue_.clear();
+    const auto add = [&](Index p) {
+      for (std::size_t i = 0; i < n; ++i) {
+        if (part[i] != p) continue;
+        inside_[i] = 1;
+        queue_.push_back(i);
+      }
+    };
+    add(static_cast<Index>(std::ranges::min_element(sizes) - sizes.begin()));
+    for (std::size_t head = 0; head < queue_.size() && queue_.size() < n; ++head) {
+      const std::size_t i = queue_[head];
+      const auto look = [&](std::size_t j) {
+        if (!inside_[j] && holds(arms[i], arms[j])) add(part[j]);
+      };
+      // the nearest first: it is the most likely to hold
+      const View row = dist.row(arms[i]);
+      std::size_t nearest = n;
+      for (std::size_t j = 0; j < n; ++j) {
+        if (!inside_[j] && (nearest == n || row[arms[j]] < row[arms[nearest]])) nearest = j;
+      }
+      look(nearest);
+      for (std::size_t j = 0; j < n; ++j) {
+        if (j != nearest) look(j);
+      }
+    }
+    return queue_.size() < n ? std::span<const char>(inside_) : std::span<const char>();
+  }
+
  private:
+  std::vector<char> inside_;
   std::vector<Bridge> link_;
   std::vector<char> joined_;
   std::vector<std::size_t> queue_;

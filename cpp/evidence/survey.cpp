@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "evidence/solved.hpp"
+
 namespace linkarms {
 namespace {
 
@@ -158,7 +160,13 @@ void Survey::make_table(const Situation& now) {
   }
 }
 
-std::vector<Candidate> Survey::candidates(const Situation& now) const {
+double Survey::least_level() const {
+  double most = -inf;
+  for (const SpreadBounds& bound : bounds_) most = std::max(most, -bound.constant - largest_share(0.0, bound.price));
+  return most;
+}
+
+std::vector<Candidate> Survey::candidates(const Situation& now, std::size_t most) const {
   const Clusters& clusters = now.partition.clusters();
   const Index n_arms = clusters.n_arms(), n_clusters = clusters.n_clusters(), n = n_classes_;
   std::vector<Candidate> out;
@@ -172,7 +180,9 @@ std::vector<Candidate> Survey::candidates(const Situation& now) const {
         if (tree(k).size() < 2) continue;
         const auto at = [&](Index own, Index x, Index y) { return table_[((k * 2 + own) * n + x) * n + y]; };
         const double least = clusters.label(a) == k ? at(1, i, j) : clusters.label(b) == k ? at(1, j, i) : at(0, i, j);
-        if (!(q >= least)) out.push_back({a, b, k, least - q});
+        if (q >= least) continue;
+        out.push_back({a, b, k, least - q});
+        if (out.size() >= most) return out;
       }
     }
   }

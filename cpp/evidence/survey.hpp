@@ -37,8 +37,10 @@ class Survey {
   /// Make trees and classes for a level. They serve for it and for every lower one.
   void make(const Situation& now, std::vector<SpreadBounds> bounds, double level);
 
-  /// Candidates that may be below the level.
-  [[nodiscard]] std::vector<Candidate> candidates(const Situation& now) const;
+  /// Candidates that may be below the level, or the first so many of them.
+  [[nodiscard]] std::vector<Candidate> candidates(const Situation& now, std::size_t most) const;
+  /// A level that every pair of pairs reaches: the prices of four arms are all that evidence can lose.
+  [[nodiscard]] double least_level() const;
 
   /// The parts of cluster k that are sure to hold together at `level`, which is not above that of `make`: the
   /// number of parts, and that of each arm in the order of the cluster. An arm of the pair that is in the

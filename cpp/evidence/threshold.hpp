@@ -29,6 +29,7 @@ class ThresholdEvidence final : public AnytimeEvidence {
   [[nodiscard]] double grid_price() const override {
     return Pairs::averages_grid ? 0.0 : std::log(static_cast<double>(n_scales_));
   }
+  [[nodiscard]] bool is_still_blocked(const Situation& now, double level) override;
   [[nodiscard]] bool is_blocked(const Situation& now, double level) override;
   [[nodiscard]] double statistic(const Situation& now) override;
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level) override {
@@ -133,8 +134,19 @@ bool ThresholdEvidence<Pairs>::blocks(const Situation& now, const Witness& w, do
 }
 
 template <class Pairs>
-bool ThresholdEvidence<Pairs>::is_blocked(const Situation& now, double level) {
+bool ThresholdEvidence<Pairs>::is_still_blocked(const Situation& now, double level) {
   if (verdict_.level <= level && verdict_.samples == now.samples.total()) return true;
+  const Clusters& clusters = now.partition.clusters();
+  const Witness w = blocker_;
+  const bool merge = w.is_merge() && !clusters.together(w.a, w.b) && is_edge_below(now, w, level);
+  if (!merge && !(w.is_split() && clusters.together(w.u, w.v) && cut_blocks(now, clusters.label(w.u), level))) return false;
+  verdict_ = {level, now.samples.total()};
+  return true;
+}
+
+template <class Pairs>
+bool ThresholdEvidence<Pairs>::is_blocked(const Situation& now, double level) {
+  if (is_still_blocked(now, level)) return true;
   const Clusters& clusters = now.partition.clusters();
   const auto forbids = [&] {
     // the blocker that is there, psi's witness, then all

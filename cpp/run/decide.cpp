@@ -40,7 +40,7 @@ Index Engine::most_moved(const Nearest& found) const {
 
 /// EBC-H's arm. Where pulls are pending psi is taken as if they had been made, without moving the estimates.
 Index Engine::choose_by_divergence() {
-  if (std::ranges::all_of(s_.pending, [](auto n) { return n == 0; })) return most_moved(s_.counted);
+  if (std::ranges::all_of(s_.pending, [](auto n) { return n == 0; })) return most_moved(nearest());
   const double c = prior_samples();
   const bool same_samples = s_.free_told == s_.samples.total();
   std::vector<double> weights;
@@ -116,8 +116,10 @@ Index Engine::choose() {
 /// Whether the rule's statistic has reached `level` above its base. Only when ready and where the cut is not
 /// ambiguous.
 bool Engine::reached(double level) {
-  if (!s_.anytime) return std::isfinite(s_.counted.psi()) && s_.counted.psi() - s_.base >= level;
+  if (!s_.anytime) return std::isfinite(nearest().psi()) && s_.counted.psi() - s_.base >= level;
   if (s_.statistic && *s_.statistic - s_.base >= level) return true;
+  if (s_.anytime->is_still_blocked(now(), s_.base + level)) return false;
+  catch_up();
   return !s_.anytime->is_blocked(now(), s_.base + level);
 }
 
@@ -128,8 +130,9 @@ bool Engine::check(double level) {
 
 double Engine::evidence() {
   if (!ready() || !decided()) return 0.0;
-  if (!s_.anytime) return s_.counted.psi();
+  if (!s_.anytime) return nearest().psi();
   if (!s_.statistic) {
+    catch_up();
     s_.statistic = s_.anytime->statistic(now());
     s_.least_certain = s_.anytime->blocker();
   }
@@ -142,7 +145,7 @@ double Engine::evidence(double level) {
 }
 
 Witness Engine::witness() {
-  if (!s_.anytime || !ready() || !decided()) return s_.counted.witness();
+  if (!s_.anytime || !ready() || !decided()) return nearest().witness();
   static_cast<void>(evidence());
   return s_.least_certain;
 }

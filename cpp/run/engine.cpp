@@ -168,14 +168,24 @@ std::optional<Index> Engine::weigh(Index m) {
   return m;
 }
 
-/// Z(t) = psi(N, estimates), lambda*, the witness, and the threshold's base, after a sample of arm m.
+/// The threshold's base and the weights after a sample of arm m. psi follows when it is needed; at once where a user's function
+/// may throw on the way, since a sample that is refused must leave no trace.
 void Engine::weigh_evidence(Index m) {
   if (!ready()) return;
   s_.base = s_.anytime_base ? (*s_.anytime_base)(s_.partition.clusters()) : 0.0;
   for (const double part : s_.penalty) s_.base += part;
   s_.statistic.reset();
   const std::optional<Index> moved = weigh(m);
-  s_.counted.find(s_.samples.estimates(), lengths(), s_.partition, moved);
+  s_.moved = s_.behind && s_.moved != moved ? std::nullopt : moved;
+  s_.behind = true;
+  if (model_->has_user_family()) catch_up();
+}
+
+/// Z(t) = psi(N, estimates), lambda* and the witness.
+void Engine::catch_up() {
+  if (!s_.behind) return;
+  s_.counted.find(s_.samples.estimates(), lengths(), s_.partition, s_.moved);
+  s_.behind = false;
 }
 
 void Engine::observe(Index m, View statistic) {
@@ -190,6 +200,7 @@ void Engine::observe(Index m, View statistic) {
     // four times at each doubling of the samples: a new scale makes everything that is kept of psi void
     const auto t = static_cast<double>(s_.samples.total());
     if (s_.anytime && ready() && std::floor(4.0 * std::log2(t)) < std::floor(4.0 * std::log2(t + 1.0))) {
+      catch_up();
       s_.anytime->rescale(now());
     }
     s_.samples.add(m, statistic);
@@ -216,6 +227,7 @@ void Engine::refresh() {
   s_.weighed_with = -1.0;
   s_.free_told = -1;
   s_.statistic.reset();
+  s_.behind = false;
   find_partition(0);
   weigh_evidence(0);
 }

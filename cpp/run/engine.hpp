@@ -90,8 +90,15 @@ class Engine {
   /// stay where they are.
   [[nodiscard]] std::span<const std::int64_t> labels() const { return s_.labels; }
   [[nodiscard]] std::span<const std::int64_t> pending() const { return s_.pending; }
-  /// psi at the weights of the samples, its witness, lambda*, and the divergences.
-  [[nodiscard]] const Nearest& nearest() const { return s_.counted; }
+  /// psi at the weights of the samples, its witness, lambda*, and the divergences. It is found when it is needed: many
+  /// samples that are told at once need it once.
+  [[nodiscard]] const Nearest& nearest() {
+    catch_up();
+    return s_.counted;
+  }
+  /// Whether `nearest` has something to find, and what was found last; the weights are always those of the samples.
+  [[nodiscard]] bool behind() const { return s_.behind; }
+  [[nodiscard]] const Nearest& last_nearest() const { return s_.counted; }
   [[nodiscard]] View ebc_weights() const { return s_.w; }
   [[nodiscard]] View ebc_weight_sum() const { return s_.w_sum; }
   /// The evidence against one pair of pairs under the anytime rule, or any value of at least `level`; only
@@ -114,6 +121,7 @@ class Engine {
   void find_partition(Index m);
   void step_ebc(double step);
   void weigh_evidence(Index m);
+  void catch_up();
   void refresh();
   [[nodiscard]] Index choose_by_divergence();
   [[nodiscard]] Index most_moved(const Nearest& found) const;

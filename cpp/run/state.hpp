@@ -40,6 +40,8 @@ struct RunState {
   std::vector<double> penalty;      ///< of each arm, in the threshold
   double base = 0.0;                ///< of the threshold
   double weighed_with = -1.0;       ///< the c of `counted`'s weights; -1: none
+  bool behind = false;              ///< `counted` has weights of the samples, and is not yet psi at them
+  std::optional<Index> moved;       ///< where it is behind: the only arm that has changed since, if there is just one
   std::int64_t free_told = -1;      ///< samples told when `free` was asked for pending pulls; -1: it was asked
                                     ///< for something else since
   std::optional<double> statistic;  ///< the anytime rule's, where it has been computed
