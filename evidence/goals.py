@@ -13,6 +13,7 @@ from evidence._audit_series import AuditSeries
 
 #: Five arms in a row, a gap, and one more; in the plane.
 ROW = [(0.0, 0.0), (4.0, 0.0), (8.0, 0.0), (12.0, 0.0), (16.0, 0.0), (22.0, 0.0)]
+CORRELATED = [[1.0, 0.4], [0.4, 0.6]]
 #: name -> the arguments of the problem. A new instance is one more line; runs of the old ones are kept.
 INSTANCES = {
     "threshold, just beside it": {"parameters": [0.0, 4.2, 10.0], "distance_threshold": 5.0},
@@ -60,6 +61,23 @@ INSTANCES = {
         "distance_threshold": 3.0,
         "tolerance": 0.9,
     },
+    "threshold, unknown covariance, d=2": {
+        "parameters": [(0.0, 0.0), (2.2, 0.3), (5.0, -0.3)],
+        "distance_threshold": 2.5,
+        "family": la.families.UnknownVariance(covariance="full", draw_variance=CORRELATED),
+    },
+    "tolerance, unknown covariance, d=2": {
+        "parameters": [(0.0, 0.0), (3.0, 0.0), (6.9, 0.0)],
+        "n_clusters": 2,
+        "tolerance": 0.8,
+        "family": la.families.UnknownVariance(covariance="full", draw_variance=CORRELATED),
+    },
+    "tolerance, one unknown variance": {
+        "parameters": [0.0, 3.0, 6.9],
+        "n_clusters": 2,
+        "tolerance": 0.8,
+        "family": "gaussian-unknown:shared",
+    },
 }
 #: Runs of these take longer.
 FEWER = {
@@ -69,6 +87,8 @@ FEWER = {
     "tolerance, a triangle, d=2": 2_500,
     "threshold, poisson": 2_000,
     "threshold, bernoulli": 2_000,
+    "threshold, unknown covariance, d=2": 2_500,
+    "tolerance, unknown covariance, d=2": 2_500,
 }
 
 
