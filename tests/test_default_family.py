@@ -141,6 +141,8 @@ def test_an_old_dump_keeps_its_family():
         ([[0, 1], [1, 1]], "bernoulli"),
         ([[0, 4], [1, 1]], "bernoulli,poisson"),
         ([[2, 4], [1, 1]], "poisson"),
+        ([51, 30, 200], "poisson"),
+        ([181, 230, 195], None),  # rounded measurements rather than counts
         ([0.5, 1.0], None),
         ([-1.0, 2.0], None),
         ([[0, 4], [1, 1.5]], None),

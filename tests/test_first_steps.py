@@ -11,6 +11,14 @@ ROOT = Path(__file__).parents[1]
 INSTALLS = re.compile(r"^(pip|make) .*$", re.MULTILINE)
 
 
+def test_commands_see_what_users_have(tmp_path):
+    """What only the tests need cannot be imported in the tests of commands, and what all users have can."""
+    (tmp_path / "there").mkdir()
+    ran = run_page("python -c 'import pandas, matplotlib, sklearn; import polars'", tmp_path / "there")
+    assert ran.returncode == 1
+    assert ran.stderr.strip().endswith("ModuleNotFoundError: No module named 'polars'")
+
+
 @pytest.mark.parametrize(
     ("page", "written"),
     [

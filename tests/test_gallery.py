@@ -16,6 +16,12 @@ def test_there_are_enough_examples():
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_the_page_has_the_pictures_of_its_example(example):
+    shown = list((SITE / "_images").glob(f"sphx_glr_{example.stem}_0*.png"))
+    assert len(shown) == example.read_text("utf-8").count("plt.show()") >= 1
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_the_notebook_runs_in_a_kernel(example, tmp_path, monkeypatch):
     """All cells of the downloaded notebook, in a kernel that starts in an empty directory; no warning appears below a cell."""
     (found,) = (SITE / "_downloads").rglob(f"{example.stem}.ipynb")

@@ -12,6 +12,7 @@ from linkarms.paper import Deviation, Piece, Reproduction, published, reproduce
 from linkarms.paper.reproduction import Limit
 from linkarms.plots import cluster_color, plot_linkage_steps
 from linkarms.plots._markdown import markdown_page
+from linkarms.plots._style import close
 
 DATA = Path(__file__).parents[2] / "evidence" / "reproduction"
 COMMAND = (
@@ -126,6 +127,7 @@ def write_page(app: Sphinx) -> None:
         }
         for name, figure in drawn.items():
             figure.savefig(folder / f"{name}.png")
+            close(figure)  # else the first example of the gallery shows it
     pictures = {name: [f"{name}.png"] for name in drawn}
     page = Path(app.srcdir) / "reproduction.md"
     page.write_text(markdown_page(found, pictures, "reproduction", COMMAND), "utf-8")

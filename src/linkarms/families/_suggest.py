@@ -10,6 +10,9 @@ from linkarms.families._base import Array
 
 __all__ = ["FamilyHint", "are_whole", "suggestion"]
 
+#: Whole numbers that are all larger are more often rounded measurements than counts.
+_LARGE_COUNT = 50
+
 
 def are_whole(samples: Array) -> bool:
     """Whether all numbers are 0, 1, 2, ...
@@ -25,7 +28,7 @@ def are_whole(samples: Array) -> bool:
 
 
 def suggestion(samples: ArrayLike) -> str | None:
-    """Return the family to consider for samples that came without one; None if they are not all whole numbers >= 0.
+    """Return the family to consider for samples that came without one; None if they are not all whole numbers >= 0, or all are large.
 
     Parameters
     ----------
@@ -42,7 +45,7 @@ def suggestion(samples: ArrayLike) -> str | None:
     """
     x = np.asarray(samples, dtype=np.float64)
     x = x[:, None] if x.ndim == 1 else x
-    if x.size == 0 or not are_whole(x):
+    if x.size == 0 or not are_whole(x) or x.min() > _LARGE_COUNT:
         return None
     d = x.shape[1]
     binary = np.all(x <= 1.0, axis=0)
