@@ -12,23 +12,14 @@ from collections import Counter
 import numpy as np
 from hypothesis import HealthCheck, given, reject, seed, settings
 from hypothesis import strategies as st
-from tests.oracles.runs import CASES, Samples, make_arms
+from tests.oracles.runs import CASES, OTHERS, Samples, family_arms
 
 import linkarms as la
 from linkarms._goal import Goal
 from linkarms.engine import Engine
-from linkarms.families import resolve
 from linkarms.sampling import resolve_sampling
 
 SECONDS = float(os.environ.get("LINKARMS_FUZZ_SECONDS", "0"))
-#: Families that have the samples of another case: name -> that case, dimensions, the family.
-OTHERS = {
-    "bounded": ("bernoulli", (1,), la.families.Bounded(0.0, 1.0)),
-    "unknown isotropic": ("gaussian", (1, 2), la.families.UnknownVariance()),
-    "unknown shared": ("gaussian", (1, 2), la.families.UnknownVariance(shared=True)),
-    "unknown coordinate": ("gaussian", (2,), la.families.UnknownVariance(covariance="coordinate")),
-    "unknown full": ("gaussian", (2,), la.families.UnknownVariance(covariance="full")),
-}
 SAMPLING = ("ebc-h", "ebc", "round-robin", "lucbboc", "atboc")
 STOPPING = {
     "anytime": la.stopping.Anytime,
@@ -156,12 +147,10 @@ class Run:
 def runs(draw):
     """A new run, of families, a goal and rules that go together."""
     name = draw(st.sampled_from((*CASES, *OTHERS)))
-    case, dimensions, family = OTHERS.get(name, (name, CASES.get(name, ((),))[0], None))
+    dimensions = OTHERS[name][1] if name in OTHERS else CASES[name][0]
     d, n = draw(st.sampled_from(dimensions)), draw(st.integers(3, 9))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    arms = make_arms(case, rng, n, d, draw(st.sampled_from((0, 0, n // 2))))
-    if family is not None:
-        arms = arms._replace(families=resolve(family, n, d))
+    arms = family_arms(name, rng, n, d, draw(st.sampled_from((0, 0, n // 2))))
     stop = draw(st.sampled_from(tuple(STOPPING)))
     stopping = la.stopping.Paper(arms.box, 0.002) if stop == "paper" else STOPPING[stop]()
     sampling = resolve_sampling(draw(st.sampled_from(SAMPLING))).fresh()

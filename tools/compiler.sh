@@ -1,10 +1,14 @@
 #!/bin/sh
 # Run a command with a C++ compiler: the one that is there, or `zig c++` from PyPI in the environment given.
 #     tools/compiler.sh .venv pip install ...
+# With LINKARMS_ZIG in the environment it is zig whatever is there.
 set -eu
 venv=$1
 shift
-if [ -n "${CXX:-}" ] || command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null; then
+has_compiler() {
+  [ -n "${CXX:-}" ] || command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null
+}
+if [ -z "${LINKARMS_ZIG:-}" ] && has_compiler; then
   exec "$@"
 fi
 echo "linkarms: no C++ compiler found; using zig c++ from PyPI (ziglang) in $venv" >&2

@@ -4,9 +4,9 @@
 # With `threads`, a native program that runs trials on threads, under ThreadSanitizer.
 #     tools/core_tests.sh .venv threads
 set -eu
-venv=$1 kind=$2
-shift 2
 root=$(cd "$(dirname "$0")/.." && pwd)
+venv=$(cd "$1" && pwd) kind=$2
+shift 2
 build="$root/build/$kind"
 flags="-O1 -g1"  # half of the time to compile
 sanitizers=
@@ -20,20 +20,20 @@ case $kind in
     ;;
   threads) sanitizers=thread ;;
 esac
-export PATH="$root/$venv/bin:$PATH"
-cmake -S "$root" -B "$build" -G Ninja -DLINKARMS_ASSERTIONS=ON -DLINKARMS_SANITIZE=$sanitizers -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-  -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="$flags" -DPython_EXECUTABLE="$root/$venv/bin/python" >/dev/null
+configure() {
+  "$@" -DLINKARMS_ASSERTIONS=ON -DLINKARMS_SANITIZE=$sanitizers -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+    -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="$flags"
+}
 if [ "$kind" = threads ]; then
+  PATH="$venv/bin:$PATH"
+  configure cmake -S "$root" -B "$build" -G Ninja -DPython_EXECUTABLE="$venv/bin/python" >/dev/null
   cmake --build "$build" --target linkarms_threads
   # ThreadSanitizer needs memory where it expects it: addresses that are not random
   TSAN_OPTIONS=halt_on_error=1 exec setarch -R "$build/linkarms_threads"
 fi
-cmake --build "$build"
-# the package with this core in it
-rm -rf "$build/package" && mkdir -p "$build/package"
-cp -r "$root/src/linkarms" "$build/package/linkarms"
-rm -f "$build"/package/linkarms/_core*.so
-cp "$build"/_core*.so "$build/package/linkarms/"
+configure "$root/tools/core_build.sh" "$venv" "$build"
 cd "$root"
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-LD_PRELOAD="$preload" PYTHONPATH="$build/package" python -m pytest -q -p no:cacheprovider ${@:--n 2 tests/test_core_*.py tests/test_recorded.py}
+export PYTHONPATH="$build/package"
+# shellcheck disable=SC2086
+LD_PRELOAD="$preload" exec "$venv/bin/python" -m pytest -q -p no:cacheprovider ${@:--n 2 tests/test_core_*.py tests/test_recorded.py}

@@ -1,107 +1,153 @@
 """Write the decisions of whole runs to a file, or compare two such files: two compilers must decide alike.
 
-python tools/decisions.py write FILE        runs every family under EBC-H and EBC with the installed core
-python tools/decisions.py compare ONE OTHER  exit code 1 at the first difference
+python tools/decisions.py write FILE         every family, goal and rule, with the core that `import linkarms` finds
+python tools/decisions.py compare ONE OTHER  exit code 1 where decisions differ
+
+`tools/compilers.sh` builds the core with gcc and with clang and does both.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-import linkarms as la
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for the families and samples of the tests
 
-FAMILIES = {
-    "gaussian": ("gaussian", 1),
-    "gaussian in the plane": ("gaussian:2", 2),
-    "gaussian-unknown": ("gaussian-unknown", 1),
-    "gaussian-unknown:shared": ("gaussian-unknown:shared", 2),
-    "exponential": ("exponential", 1),
-    "gamma": ("gamma:2", 1),
-    "bernoulli": ("bernoulli", 1),
-    "poisson": ("poisson", 1),
-    "bounded": ("bounded:0:1", 1),
+from tests.oracles.runs import CASES, OTHERS, VECTORS, Samples, family_arms
+
+import linkarms as la
+from linkarms import _core
+from linkarms._goal import Goal
+from linkarms.engine import Engine
+from linkarms.sampling import resolve_sampling
+
+SAMPLING = ("ebc-h", "ebc", "round-robin", "lucbboc", "atboc", "lma")
+STOPPING = ("anytime", "anytime 1", "paper", "boc")
+GOALS = {
+    "two clusters": Goal(2),
+    "three clusters": Goal(3),
+    "distance": Goal(distance_threshold=1.0),
+    "largest gap": Goal(),
+    "tolerance": Goal(3, tolerance=0.1),
 }
-SIZES = {4: 2, 6: 3, 20: 10, 40: 3}
-STEPS = 400
+DELTA = 0.05
+
+
+class Case(NamedTuple):
+    """What a run is made from."""
+
+    family: str
+    d: int
+    n_arms: int
+    goal: str
+    sampling: str
+    stopping: str
+    style: str
+
+    @property
+    def steps(self) -> int:
+        """Most samples of the run: pair problems of vectors are searched, and many arms take long."""
+        return 60 if self.family in VECTORS or self.sampling == "lma" else 240
+
+
+def cases() -> Iterator[Case]:
+    """Every family under every sampling rule, every stopping rule and every goal; more arms; samples with many ties."""
+    for family in (*CASES, *OTHERS):
+        for d in OTHERS[family][1] if family in OTHERS else CASES[family][0]:
+            first = Case(family, d, 6, "three clusters", "ebc-h", "anytime", "honest")
+            yield from (first._replace(sampling=rule) for rule in SAMPLING)
+            yield from (first._replace(stopping=rule) for rule in STOPPING[1:])
+            yield from (first._replace(goal=goal) for goal in GOALS if goal != first.goal)
+            yield from (first._replace(style=style) for style in Samples.STYLES[1:])
+            if family not in VECTORS:
+                yield first._replace(n_arms=24)
+
+
+def make_engine(case: Case, rng: np.random.Generator) -> tuple[Engine, Samples]:
+    """The run, and its samples."""
+    arms = family_arms(case.family, rng, case.n_arms, case.d)
+    versions = {"anytime": 2, "anytime 1": 1}
+    if case.stopping in versions:
+        stopping: Any = la.stopping.Anytime(version=versions[case.stopping])
+    else:
+        stopping = la.stopping.Paper(arms.box, 0.002) if case.stopping == "paper" else la.stopping.BOC()
+    sampling = resolve_sampling(case.sampling).fresh()
+    engine = Engine(
+        arms.families, GOALS[case.goal], sampling, stopping, DELTA, np.random.default_rng(0), None
+    )
+    return engine, Samples(arms, case.style, rng)
+
+
+def run(case: Case) -> list[list[object]] | None:
+    """After each sample: the arm, whether the rule stops, the clusters, psi and the evidence. None where rules do not go together."""
+    seed = [case.d, case.n_arms, *map(ord, case.family)]
+    try:
+        engine, samples = make_engine(case, np.random.default_rng(seed))
+    except la.errors.LinkarmsError:
+        return None
+    log: list[list[object]] = []
+    for t in range(case.steps):
+        arm = engine.choose()
+        engine.observe(arm, samples(arm))
+        if not engine.ready:
+            continue
+        stops = engine.check(DELTA)
+        evidence = [float(engine.evidence()).hex()] if stops or t % 10 == 9 else []
+        log.append([arm, stops, engine.core.labels.tolist(), float(engine.core.psi).hex(), *evidence])
+        if stops:
+            break
+    return log
+
+
+def write(file: Path) -> None:
+    """Run everything."""
+    runs = {", ".join(map(str, case)): run(case) for case in cases()}
+    known = {title: log for title, log in runs.items() if log is not None}
+    file.write_text(json.dumps({"core": _core.build, "runs": known}))
+    print(f"{len(known)} runs, {len(runs) - len(known)} that cannot be made, core {_core.build}")
+
+
+def compare(one: dict[str, Any], other: dict[str, Any]) -> int:
+    """Name the runs whose decisions differ, and say how many numbers do and how far."""
+    assert one["core"] == other["core"], "these are cores of different sources"
+    assert one["runs"].keys() == other["runs"].keys()
+    different = decisions = numbers = rounded = 0
+    farthest = 0.0
+    for title, log in one["runs"].items():
+        rows = list(zip(log, other["runs"][title], strict=False))
+        decisions += len(rows)
+        first = next((t for t, (x, y) in enumerate(rows) if x[:3] != y[:3]), None)
+        if first is not None or len(log) != len(other["runs"][title]):
+            different += 1
+            print(f"{title}: other decisions from row {first} on")
+        for x, y in rows[:first]:
+            for a, b in zip(map(float.fromhex, x[3:]), map(float.fromhex, y[3:]), strict=True):
+                numbers += 1
+                if a != b:
+                    rounded += 1
+                    farthest = max(farthest, abs(a - b) / max(1.0, abs(a)))
+    print(
+        f"{len(one['runs'])} runs, {decisions} samples: {different} runs with other decisions; "
+        f"of {numbers} numbers {rounded} differ, by at most {farthest:.1e}"
+    )
+    return 1 if different else 0
 
 
 def main() -> int:
     """Run one of the two commands."""
     match sys.argv[1:]:
         case ["write", file]:
-            Path(file).write_text(json.dumps(runs()))
+            write(Path(file))
             return 0
         case ["compare", one, other]:
             return compare(json.loads(Path(one).read_text()), json.loads(Path(other).read_text()))
     print(__doc__, file=sys.stderr)
     return 2
-
-
-def runs() -> dict[str, list[list[object]]]:
-    """Every run: the arm pulled, the statistic and the threshold after each sample, as exact numbers."""
-    found = {}
-    for name, (family, d) in FAMILIES.items():
-        for n_arms, n_clusters in SIZES.items():
-            for sampling in ("ebc-h", "ebc"):
-                if n_arms == 40 and sampling == "ebc":
-                    continue
-                title = f"{name}, M={n_arms}, {sampling}"
-                found[title] = run(family, d, n_arms, n_clusters, sampling)
-                print(title, len(found[title]), file=sys.stderr)
-    return found
-
-
-def run(family: str, d: int, n_arms: int, n_clusters: int, sampling: str) -> list[list[object]]:
-    """One run of at most STEPS samples."""
-    rng = np.random.default_rng([n_arms, d, len(family)])
-    level = 1.0 + np.arange(n_arms) % n_clusters + 0.2 * rng.random(n_arms)
-    clusterer = la.BanditClusterer(n_clusters, n_arms, n_features=d, family=family, sampling=sampling)
-    log: list[list[object]] = []
-    while not clusterer.done and len(log) < STEPS:
-        (arm,) = clusterer.ask(1)
-        clusterer.tell(arm, sample(family, level[arm], d, rng))
-        log.append([int(arm), *(float(x).hex() for x in clusterer.evidence_and_threshold())])
-    return log
-
-
-def sample(family: str, level: float, d: int, rng: np.random.Generator) -> object:
-    """One sample of an arm at ``level``."""
-    match family.split(":")[0]:
-        case "exponential":
-            return rng.exponential(1.0 / level)
-        case "gamma":
-            return rng.gamma(2.0, 1.0 / level)
-        case "bernoulli":
-            return int(rng.random() < level / (2.0 + level))
-        case "poisson":
-            return int(rng.poisson(3.0 * level))
-        case "bounded":
-            return rng.beta(level, 3.0)
-    return rng.normal(level, 0.7, d) if d > 1 else rng.normal(level, 0.7)
-
-
-def compare(one: dict[str, list[list[object]]], other: dict[str, list[list[object]]]) -> int:
-    """Name the runs whose decisions differ, and how many numbers do."""
-    assert one.keys() == other.keys()
-    decisions = numbers = samples = 0
-    for title, log in one.items():
-        arms = [[row[0] for row in rows] for rows in (log, other[title])]
-        samples += len(log)
-        if arms[0] != arms[1]:
-            decisions += 1
-            first = next(t for t, (a, b) in enumerate(zip(*arms, strict=False)) if a != b)
-            print(f"{title}: other decisions from sample {first + 1} on")
-        elif log != other[title]:
-            numbers += 1
-            print(f"{title}: the same decisions, other roundings of the statistic")
-    print(
-        f"{len(one)} runs, {samples} samples: {decisions} with other decisions, {numbers} with other roundings"
-    )
-    return 1 if decisions else 0
 
 
 if __name__ == "__main__":

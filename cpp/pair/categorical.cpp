@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "math/constants.hpp"
 
@@ -51,7 +52,8 @@ void categorical_step(View p, double w, double mu, View k, MutView x) {
     (total > 1.0 ? low : high) = nu;
     const double next = nu + (total - 1.0) * total / -slope;  // Newton on 1/total, which is nearly linear
     if (std::abs(next - nu) <= 1e-16 * (std::abs(nu) + w)) break;
-    nu = low < next && next < high ? next : 0.5 * (low + high);
+    const double before = std::exchange(nu, low < next && next < high ? next : 0.5 * (low + high));
+    if (nu == before) break;  // the ends of the bracket are neighbours: it stays there
   }
   const double total = fill(nu);
   for (double& y : x) y /= total;

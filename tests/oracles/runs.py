@@ -84,6 +84,14 @@ CASES: dict[str, tuple[tuple[int, ...], Any, Any]] = {
     "counts": _one(f.Product([f.Bernoulli(), f.Poisson()]), SHARE, COUNT),
     "categorical": ((3, 4), lambda rng, n, d: f.Categorical(d), lambda m, d: []),
 }
+#: Families that have the samples of another case: name -> that case, dimensions, the family.
+OTHERS = {
+    "bounded": ("bernoulli", (1,), f.Bounded(0.0, 1.0)),
+    "unknown isotropic": ("gaussian", (1, 2), f.UnknownVariance()),
+    "unknown shared": ("gaussian", (1, 2), f.UnknownVariance(shared=True)),
+    "unknown coordinate": ("gaussian", (2,), f.UnknownVariance(covariance="coordinate")),
+    "unknown full": ("gaussian", (2,), f.UnknownVariance(covariance="full")),
+}
 #: Those whose pair problem is searched (slowly), and the others.
 VECTORS = ("product", "counts", "categorical")
 SOLVED = tuple(name for name in CASES if name not in VECTORS)
@@ -118,6 +126,14 @@ def make_arms(name: str, rng: np.random.Generator, n: int, d: int, chain: int = 
     grid = [np.array(list(itertools.product(*(c.grid for c in row)))) for row in rows]
     far = [np.array(list(itertools.product(*(c.far for c in row)))) for row in rows]
     return Arms(families, low + place * (high - low), np.array([c.box for c in rows[0]]), grid, far)
+
+
+def family_arms(name: str, rng: np.random.Generator, n: int, d: int, chain: int = 0) -> Arms:
+    """The same for a name of `CASES` or `OTHERS`."""
+    if name not in OTHERS:
+        return make_arms(name, rng, n, d, chain)
+    case, _, family = OTHERS[name]
+    return make_arms(case, rng, n, d, chain)._replace(families=resolve(family, n, d))
 
 
 def make_engine(arms: Arms, n_clusters: int, rule: str, clipped: bool, seed: int = 0) -> Engine:

@@ -6,6 +6,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -99,10 +100,10 @@ def names() -> list[str]:
     return sorted(path.name.removesuffix(".runs.json.gz") for path in HERE.glob("*.runs.json.gz"))
 
 
-def load(name: str) -> Iterator[Recording]:
-    """The recordings of one file."""
+def load(name: str, part: int = 0, parts: int = 1) -> Iterator[Recording]:
+    """The recordings of one file; or one of ``parts`` of them, each with every ``parts``-th recording."""
     with gzip.open(HERE / f"{name}.runs.json.gz", "rt") as file:
-        for line in file:
+        for line in islice(file, part, None, parts):
             data = json.loads(line)
             snapshots = [
                 Snapshot(**{**s, "kl": {int(m): x for m, x in s["kl"].items()}})
