@@ -35,6 +35,9 @@ templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "dollarmath", "fieldlist", "html_image"]
 myst_heading_anchors = 4
 myst_dmath_double_inline = True
+myst_html_meta = {
+    "description lang=en": "linkarms groups noisy sources into clusters with as few samples as possible and a promised error probability."
+}
 suppress_warnings = ["config.cache"]
 
 # the API reference

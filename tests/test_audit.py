@@ -59,7 +59,7 @@ def test_rows_say_what_the_trials_did():
     assert found.passed
     assert not found.broken
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["rows"][1]["mean"] == found.rows[1].mean
-    assert str(found).splitlines()[-1].startswith("kept: nothing speaks against the promise")
+    assert str(found).splitlines()[-1].startswith("kept: nothing contradicts the promise")
 
 
 def test_a_rule_that_breaks_its_promise_is_found_out():

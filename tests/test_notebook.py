@@ -39,12 +39,23 @@ def test_a_result_without_a_promise_says_what_is_missing():
     shown = text(result)
     assert "– No promise: max_samples=300 is used up" in shown
     assert "Least certain: " in shown
-    assert re.search(r"It would have stopped at delta = 0\.\d", shown)
+    assert len(re.findall(r"would have stopped at delta = 0\.\d", shown)) == 1
+
+
+def test_warnings_of_the_model_are_shown():
+    """The samples contradict the declared variance: nobody should rely on the promise above them."""
+    rng = np.random.default_rng(1)
+    wide = {name: rng.normal(mean, 40.0, 300) for name, mean in {"a": 0.0, "b": 5.0, "c": 90.0}.items()}
+    result = la.cluster(wide, 2, family="gaussian")
+    (warning,) = (line for line in result.warnings if "times the declared one" in line)
+    assert f"Warning. {warning[0].upper()}{warning[1:]}." in text(result)
 
 
 def test_a_run_before_during_and_after():
     run = la.BanditClusterer(2, ["x", "y", "z"], family="gaussian")
     assert "3 arm(s) have no sample" in text(run)
+    assert "inf" not in text(run)
+    assert "3 arms, 2 clusters, delta=0.05" in text(run)
     run.ask(2)
     run.tell_many(["x", "y", "z"], [0.0, 0.2, 4.0])
     shown = text(run)

@@ -146,7 +146,7 @@ class Audit:
         idle = [f"{row.delta:g}" for row in self.rows if row.verdict == UNTESTED]
         if idle:
             return f"untested: no run stopped with delta={', '.join(idle)}; allow more samples"
-        return f"kept: nothing speaks against the promise at {self.confidence:.4g} confidence"
+        return f"kept: nothing contradicts the promise at {self.confidence:.4g} confidence"
 
     def __str__(self) -> str:
         head, cells = self.table()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["badge", "card", "meter", "paragraph", "table"]
+__all__ = ["badge", "card", "meter", "paragraph", "table", "warning"]
 
 _CARD = (
     "border:1px solid rgba(128,128,128,.4);border-radius:8px;padding:.6em 1em;max-width:56em;overflow-x:auto"
@@ -28,13 +28,22 @@ def badge(good: bool, text: str) -> str:
     return f'<p style="margin:.4em 0"><b>{"✓" if good else "–"}</b> {escape(text)}</p>'
 
 
+def warning(text: str) -> str:
+    """Return a line that stands out: the samples contradict what is assumed."""
+    return f'<p style="margin:.4em 0;padding-left:.6em;border-left:3px solid #D55E00"><b>Warning.</b> {escape(text)}</p>'
+
+
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table of plain text."""
     head = "".join(f'<th scope="col" style="{_CELL}">{escape(h)}</th>' for h in heads)
-    body = "".join(
-        "<tr>" + "".join(f'<td style="{_CELL}">{escape(cell)}</td>' for cell in row) + "</tr>" for row in rows
-    )
+    body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
     return f'<table style="border-collapse:collapse;margin:.4em 0"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _cell(text: str) -> str:
+    """Return a cell; only long texts, such as lists of names, may break into lines."""
+    keep = ";white-space:nowrap" if len(text) <= 24 else ""
+    return f'<td style="{_CELL}{keep}">{escape(text)}</td>'
 
 
 def meter(share: float, text: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linkarms.notebook._dendrogram import dendrogram_svg
-from linkarms.notebook._markup import badge, card, meter, paragraph, table
-from linkarms.result import Result
+from linkarms.notebook._markup import badge, card, meter, paragraph, table, warning
+from linkarms.result import Result, would_stop_at
 
 if TYPE_CHECKING:
     from linkarms.clusterer import BanditClusterer
@@ -62,11 +63,12 @@ def clusterer_html(run: BanditClusterer) -> str:
     result = run.result()
     pending = sum(run.pending.values())
     state = "done" if run.done else "running"
-    title = f"BanditClusterer: {len(run.arms)} arms, delta={run.delta:g}, {run.n_samples:,} samples, {state}"
+    title = f"BanditClusterer: {len(run.arms)} arms, {run.goal}, delta={run.delta:g}, {run.n_samples:,} samples, {state}"
     parts = [badge(result.stopped, _sentence(result.reason))]
     if not run.done:
-        share = result.evidence / result.threshold if result.threshold > 0 else 0.0
-        parts.append(meter(share, f"evidence {result.evidence:.1f} of {result.threshold:.1f}"))
+        if math.isfinite(result.threshold):
+            share = result.evidence / result.threshold if result.threshold > 0 else 0.0
+            parts.append(meter(share, f"evidence {result.evidence:.1f} of {result.threshold:.1f}"))
         waiting = f" {pending} pending." if pending else ""
         parts.append(
             paragraph(f"Next: run.ask() names the next arm, run.tell(arm, value) takes the sample.{waiting}")
@@ -75,15 +77,17 @@ def clusterer_html(run: BanditClusterer) -> str:
 
 
 def _body(result: Result) -> list[str]:
-    """Clusters, dendrogram, the least certain pair, the error bound and a hint."""
-    parts = []
+    """Return warnings, clusters, dendrogram, the least certain pair and the error bound."""
+    parts = [warning(_sentence(text)) for text in result.warnings]
     if result.clusters:
         parts.append(table(("cluster", "arms", "samples", "estimates"), _cluster_rows(result)))
         parts.append(dendrogram_svg(result))
     if result.witness is not None and not result.stopped:
         parts.append(paragraph(f"Least certain: {result.witness}."))
     if not result.stopped and result.error_bound is not None and result.error_bound < 1.0:
-        parts.append(paragraph(f"It would have stopped at delta = {result.error_bound:.2g}."))
+        words = would_stop_at(result.error_bound)
+        if "would have stopped" not in result.reason:  # a run that has ended says so itself
+            parts.append(paragraph(_sentence(words)))
     return parts
 
 
