@@ -141,7 +141,7 @@ def test_psi_against_brute_force():
         assert found.value >= wanted * 0.97 - 1e-9
         assert found.value > la.psi(weights, theta, 2).value
         if found.exact:
-            assert Goal(2, None, eps).is_wrong(found.alternative, labels, room=1e-7)
+            assert Goal(2, None, eps).is_wrong(found.alternative, labels, margin=1e-7)
 
 
 def test_psi_of_a_run_is_that_from_scratch():

@@ -79,13 +79,13 @@ class Goal:
             return False
         return not self.is_wrong(theta, labels)
 
-    def is_wrong(self, theta: NDArray[np.float64], labels: NDArray[np.int64], room: float = 0.0) -> bool:
-        """Return whether a partition is wrong at these parameters, or about to be: ``room`` is a share of the lengths compared."""
+    def is_wrong(self, theta: NDArray[np.float64], labels: NDArray[np.int64], margin: float = 0.0) -> bool:
+        """Return whether a partition is wrong at these parameters, or about to be: ``margin`` is a share of the lengths compared."""
         longest, shortest = _edges(theta, labels)
         if self.distance_threshold is None:
-            return longest >= (1.0 - room) * (shortest + self.tolerance)
+            return longest >= (1.0 - margin) * (shortest + self.tolerance)
         r, eps = self.distance_threshold, self.tolerance
-        return longest >= (r + eps) * (1.0 - room) or shortest <= (r - eps) * (1.0 + room)
+        return longest >= (r + eps) * (1.0 - margin) or shortest <= (r - eps) * (1.0 + margin)
 
     def settings(self) -> dict[str, Any]:
         """Return what differs from a fixed K without a tolerance, as plain data by the names of the arguments."""

@@ -71,8 +71,8 @@ class SplitProblem:
             self.unit.max()
         )
         box = domain_box(self.families)[self.arms]
-        room = 1e-9 * np.minimum(np.abs(self.theta[self.arms]), 1.0)[:, :, None] * np.array([1.0, -1.0])
-        bounds: Any = ((box + room - self.theta[self.arms][:, :, None]) / self.unit[:, :, None]).reshape(
+        margin = 1e-9 * np.minimum(np.abs(self.theta[self.arms]), 1.0)[:, :, None] * np.array([1.0, -1.0])
+        bounds: Any = ((box + margin - self.theta[self.arms][:, :, None]) / self.unit[:, :, None]).reshape(
             -1, 2
         )
         constraints: list[Any] = [

@@ -73,7 +73,7 @@ def is_alternative(
     clusters (and the goal's tolerance); under a distance threshold, as long as that, or that distance as short.
     """
     if not goal.is_fixed:
-        return goal.is_wrong(lam, labels, room=tolerance)
+        return goal.is_wrong(lam, labels, margin=tolerance)
     dist = np.linalg.norm(lam[:, None, :] - lam[None, :, :], axis=2)
     different = labels[:, None] != labels[None, :]
     if not different.any():

@@ -64,9 +64,9 @@ class Guess(View):
         self.rng = np.random.default_rng(0)
 
 
-def shipped(room: ModuleType, base: type[Rule]) -> list[type[Rule]]:
+def shipped(package: ModuleType, base: type[Rule]) -> list[type[Rule]]:
     """Return the rules that a package exports, without baselines; a rule that is added there is found automatically."""
-    found = [getattr(room, name) for name in room.__all__]
+    found = [getattr(package, name) for name in package.__all__]
     return [
         cls
         for cls in found

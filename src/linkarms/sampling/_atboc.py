@@ -169,12 +169,12 @@ def _schema(n_arms: int, n_features: int) -> Check:
 def _from_numbers(numbers: list[float], n_arms: int, n_features: int) -> dict[str, Any]:
     """Read the memory as version 0.1 wrote it: one list, with meanings by position."""
     x = np.array(numbers, dtype=np.float64)
-    room = 2 * n_arms + 8
-    if len(x) != 5 + 3 * n_arms + room * (5 + 4 * n_features):
+    capacity = 2 * n_arms + 8
+    if len(x) != 5 + 3 * n_arms + capacity * (5 + 4 * n_features):
         raise ValueError(f"{len(x)} numbers are not the memory of {n_arms} arms")
     last, count, evaluations = (int(v) for v in x[:3])
     weights, total, labels, rest = np.split(x[5:], [n_arms, 2 * n_arms, 3 * n_arms])
-    mixture, arms, points = np.split(rest, [room, 5 * room])
+    mixture, arms, points = np.split(rest, [capacity, 5 * capacity])
     return {
         "last": last,
         "evaluations": evaluations,
@@ -183,6 +183,6 @@ def _from_numbers(numbers: list[float], n_arms: int, n_features: int) -> dict[st
         "total": total.tolist(),
         "labels": labels.astype(np.int64).tolist(),
         "mixture": mixture.tolist(),
-        "arms": arms.reshape(room, 4)[:count].astype(np.int64).tolist(),
-        "points": points.reshape(room, 4, n_features)[:count].tolist(),
+        "arms": arms.reshape(capacity, 4)[:count].astype(np.int64).tolist(),
+        "points": points.reshape(capacity, 4, n_features)[:count].tolist(),
     }

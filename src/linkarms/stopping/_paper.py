@@ -158,8 +158,8 @@ def _check_interval(family: Family, m: int, i: int, low: float, high: float, eps
             f"theta=({low:g}, {high:g}) reaches the ends of the {family.name} family's domain ({least:g}, {most:g}) (arm {m}); "
             "give an interval strictly inside"
         )
-    room = min(low - least, most - high)
+    margin = min(low - least, most - high)
     raise InvalidInput(
         f"epsilon={epsilon:g} leaves the domain ({least:g}, {most:g}) of the {family.name} family from theta=({low:g}, {high:g}) "
-        f"(arm {m}); give epsilon below {room:g}"
+        f"(arm {m}); give epsilon below {margin:g}"
     )
