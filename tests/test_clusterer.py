@@ -294,7 +294,7 @@ CONSTRUCTOR = {
     "same names": ({"arms": list("aabcde")}, "name of its own"),
     "family": ({"family": "cauchy"}, "unknown"),
     "gamma": ({"family": "gamma"}, "SHAPE"),
-    "families": ({"family": ["gaussian"] * 5}, "one for each arm"),
+    "families": ({"family": ["gaussian"] * 5}, "one per arm"),
     "seed": ({"seed": -1}, "seed"),
     "features": ({"n_features": 0}, "n_features"),
     "budget": ({"max_samples": 0}, "max_samples"),

@@ -105,7 +105,7 @@ def test_help_lists_the_words(command, capsys):
     assert run([*command, "--help"]) == 0
     # lines are also broken after hyphens
     shown = " ".join(capsys.readouterr().out.replace("\u2502", " ").split()).replace("- ", "-")
-    assert f"{f.SYNTAX}; with commas, one per column. Not given: gaussian-unknown," in shown
+    assert f"{f.SYNTAX}; with commas, one per column. Default: gaussian-unknown," in shown
 
 
 @pytest.mark.parametrize("word", BAD)

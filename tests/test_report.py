@@ -239,7 +239,7 @@ def test_command_with_bad_input(words, message, tmp_path, capsys, monkeypatch):
 def test_command_with_an_out_that_is_a_file(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert run(["reproduce", "figure1", "--out", str(tmp_path / "file"), "-q"]) == 2
-    assert "no folder that can be written to" in capsys.readouterr().err
+    assert "this folder cannot be written to" in capsys.readouterr().err
 
 
 def test_the_committed_report():
