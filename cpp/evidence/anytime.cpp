@@ -65,7 +65,7 @@ std::unique_ptr<AnytimeEvidence> make_tolerant_evidence(const Model& model, doub
 
 }  // namespace
 
-std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, const Task& task, std::vector<double> grid,
+std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, const Task& task, const std::vector<double>& grid,
                                                        double discount, int version) {
   if ((task.distance || task.tolerance > 0.0) && version < 2) {
     throw std::invalid_argument("a distance threshold and a tolerance need version 2 of the anytime rule; this is version 1");

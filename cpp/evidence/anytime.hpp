@@ -71,6 +71,7 @@ class AnytimeEvidence {
 /// weakened on purpose. Throws std::invalid_argument where there is no evidence for the task: a distance
 /// threshold and a tolerance need version 2.
 [[nodiscard]] std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, const Task& task,
-                                                                     std::vector<double> grid, double discount, int version);
+                                                                     const std::vector<double>& grid, double discount,
+                                                                     int version);
 
 }  // namespace linkarms

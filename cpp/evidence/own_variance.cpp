@@ -1,6 +1,7 @@
 #include "evidence/own_variance.hpp"
 
 #include <numeric>
+#include <utility>
 
 #include "evidence/solved.hpp"
 #include "math/shares.hpp"
@@ -196,7 +197,7 @@ void OwnVarianceEvidence::share_the_way(Piece& piece, const std::function<void()
     consider();
     if (const double value = log_evidence(piece); value < least) {
       least = value;
-      log_weight = turned;
+      log_weight = std::move(turned);
     }
   };
   const std::vector<double> equal = log_weight;
@@ -245,7 +246,7 @@ double OwnVarianceEvidence::find_low(Piece& piece, Index first) {
   }
   piece.t = best_t;
   go(goal_at(piece, 0.0), std::vector<double>(best_t));
-  piece.t = best_t;
+  piece.t = std::move(best_t);
   keep(piece, best_lam);
   return best;
 }

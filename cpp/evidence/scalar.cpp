@@ -216,7 +216,7 @@ ScalarEvidence::Point& ScalarEvidence::new_point(const Witness& w) {
 }
 
 // b comes nearer to a by what the constraint lacks; where that is not enough, v goes away from u.
-void ScalarEvidence::move_point(Point& point, const FourNumbers& at) {
+void ScalarEvidence::move_point(Point& point, const FourNumbers& at) const {
   auto [x, y, z, v] = at;
   if (point.witness.shared()) v = x;
   const double lack = std::abs(v - z) + tolerance_ - std::abs(x - y), nearer = std::min(lack, std::abs(v - z));

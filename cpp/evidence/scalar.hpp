@@ -54,7 +54,7 @@ class ScalarEvidence {
 
   [[nodiscard]] Point* find_point(const Witness& w);
   Point& new_point(const Witness& w);
-  void move_point(Point& point, const FourNumbers& at);
+  void move_point(Point& point, const FourNumbers& at) const;
   [[nodiscard]] std::array<long long, 4> counts_of(const Samples& samples, const Witness& w) const;
   void refresh_point(const Samples& samples, Point& point);
   /// The c, of those not solved, with the most evidence at the point (NaN is more than any number); and how

@@ -43,7 +43,8 @@ class Bottleneck {
     bool joined = false;
   };
 
-  bool is_above(const Costs<Problem>& costs, const ClusterTrees& trees, Index x, Index a, Index b, double level) const;
+  [[nodiscard]] bool is_above(const Costs<Problem>& costs, const ClusterTrees& trees, Index x, Index a, Index b,
+                              double level) const;
   void split(const ClusterTrees& trees, Index k, Index parts);
   void cross(const Costs<Problem>& costs, Index x, const Part& joined, double narrow, Index a, Index b, double level,
              EdgeCost& link) const;

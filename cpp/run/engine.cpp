@@ -19,7 +19,7 @@ namespace {
   return static_cast<std::size_t>(model.n_arms());
 }
 
-[[nodiscard]] const Task& checked(const Task& task, const Model& model) {
+[[nodiscard]] Task checked(const Task& task, const Model& model) {
   task.check(model.n_arms());
   return task;
 }
@@ -55,7 +55,7 @@ Engine::Engine(std::shared_ptr<const Model> model, const Task& task, SamplingRul
                std::vector<double> weights)
     : model_(std::move(model)),
       task_(checked(task, *model_)),
-      sampling_(std::move(sampling)),
+      sampling_(sampling),
       stopping_(std::move(stopping)),
       s_(*model_, task_, sampling_, stopping_, std::move(box)) {
   if (!task_.is_fixed() && (std::holds_alternative<Lucbboc>(sampling_) || std::holds_alternative<Atboc>(sampling_))) {
