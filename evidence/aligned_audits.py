@@ -29,6 +29,7 @@ INSTANCES = {
     "three arms, d=3": ([[0.0] * 3, [4.0] * 3, [8.6] * 3], 2),
     "three arms, d=5": ([[0.0] * 5, [5.0] * 5, [10.5] * 5], 2),
     "six arms, d=5": ([[3.0 * i + e] * 5 for i in range(3) for e in (0.0, 1.3)], 3),
+    "twenty arms, d=2": ([(11.5 * i + e, float(i % 2)) for i in range(10) for e in (0.0, 5.0)], 10),
 }
 
 
@@ -58,7 +59,9 @@ def main(arguments=None):
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin nothing new after so long")
     options = parser.parse_args(arguments)
     store, start = Store(HERE.with_suffix(".json"), COMMAND), time.monotonic()
-    instances = store.data.setdefault("instances", {name: {"rule": [], "weakened": []} for name in INSTANCES})
+    instances = store.data.setdefault("instances", {})
+    for name in INSTANCES:
+        instances.setdefault(name, {"rule": [], "weakened": []})
     for done in range(TRIALS // CHUNK):  # all instances grow together
         for name, entry in instances.items():
             if time.monotonic() - start > options.seconds:
