@@ -8,6 +8,7 @@ from benchmarks import goals as goal_steps
 
 from evidence import (
     _anytime_tables,
+    aligned_audits,
     aligned_infima,
     aligned_processes,
     audits,
@@ -33,6 +34,7 @@ TABLES = (
         ("anytime.md", name, ROOT / "evidence" / "anytime.json", getattr(_anytime_tables, name))
         for name in ("times", "scales", "slopes", "sampling", "versions")
     ),
+    ("anytime.md", "aligned audits", ROOT / "evidence" / "aligned_audits.json", aligned_audits.table),
     ("anytime.md", "aligned infima", ROOT / "evidence" / "aligned_infima.json", aligned_infima.table),
     (
         "anytime.md",
