@@ -166,9 +166,11 @@ def test_threshold_counts_the_sets():
         math.log(14 / 0.9)
     )  # the average over the grid costs nothing
     assert Anytime(5.0).base(resolve("gaussian", 3, 1), 2, 2) == pytest.approx(math.log(2))  # two pieces
-    assert Anytime(5.0).base(resolve("poisson", 3, 1), 2, 2) == 0.0  # of one set of arms
+    assert Anytime(5.0).base(resolve("poisson", 3, 1), 2, 2) == pytest.approx(math.log(2))
+    means = "exponential:mean"
+    assert Anytime(5.0).base(resolve(means, 3, 1), 2, 2) == 0.0  # of one set of arms
     # the best c of eight
-    assert rule.base(resolve("poisson", 6, 1), 3, 3) == pytest.approx(math.log(250) + math.log(8))
+    assert rule.base(resolve(means, 6, 1), 3, 3) == pytest.approx(math.log(250) + math.log(8))
     # nothing has a c where every arm's evidence comes from a fixed prior
     assert rule.base(resolve("categorical", 6, 3), 3, 2) == pytest.approx(math.log(14 / 0.9))
 
@@ -203,7 +205,7 @@ def test_bernoulli_of_one_sample_each_does_not_stop():
     engine = make("bernoulli", 4, 1, 2)
     for m, x in enumerate([0.0, 0.0, 1.0, 1.0]):
         engine.observe(m, np.array([x]))
-    assert engine.evidence() == pytest.approx(0.0, abs=1e-6)
+    assert engine.evidence() < 0.0
     assert not engine.check(0.5)
 
 

@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
   linkarms::bindings::bind_engine(m);
   linkarms::bindings::bind_aligned(testing);
   linkarms::bindings::bind_evidence(testing);
+  linkarms::bindings::bind_one_sided(testing);
   linkarms::bindings::bind_exact(m, testing);
   linkarms::bindings::bind_plain_loop(testing);
 }

@@ -15,6 +15,7 @@ void bind_rules(nanobind::module_& m, nanobind::module_& testing);
 void bind_engine(nanobind::module_& m);
 void bind_aligned(nanobind::module_& testing);
 void bind_evidence(nanobind::module_& testing);
+void bind_one_sided(nanobind::module_& testing);
 void bind_exact(nanobind::module_& m, nanobind::module_& testing);
 void bind_plain_loop(nanobind::module_& testing);
 

@@ -5,6 +5,7 @@
 #include "evidence/aligned.hpp"
 #include "evidence/bottleneck.hpp"
 #include "evidence/centred_variance.hpp"
+#include "evidence/one_sided.hpp"
 #include "evidence/own_variance.hpp"
 #include "evidence/scalar.hpp"
 #include "evidence/shared_variance.hpp"
@@ -83,6 +84,9 @@ std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, const
     case Kind::vector:
       return std::make_unique<BottleneckEvidence<SolvedEvidence>>(model, grid, discount);
     case Kind::scalar:
+      if (evidence_is_one_sided(model, version)) {
+        return std::make_unique<BottleneckEvidence<OneSidedEvidence>>(model, grid, discount);
+      }
       return std::make_unique<BottleneckEvidence<ScalarEvidence>>(model, grid, discount);
     case Kind::unknown_variance:
       if (version >= 2 && model.variances() == Variances::shared) {

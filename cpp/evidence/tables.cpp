@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "evidence/one_sided_arm.hpp"
+
 namespace linkarms {
 
 ArmEvidence arm_evidence_kind(const Model& model, Index m) {
@@ -32,6 +34,14 @@ bool evidence_has_scale(const Model& model, int version) {
 
 bool evidence_is_aligned(const Model& model, int version) {
   return version >= 2 && model.kind() == Kind::isotropic && !model.has_range() && model.n_arms() <= most_proved_arms;
+}
+
+bool evidence_is_one_sided(const Model& model, int version) {
+  if (version < 2 || model.kind() != Kind::scalar || model.n_arms() > most_proved_arms) return false;
+  for (Index m = 0; m < model.n_arms(); ++m) {
+    if (!has_shifts(model.scalar(m))) return false;
+  }
+  return true;
 }
 
 ScaleTables::ScaleTables(const Model& model, std::vector<double> grid, double discount)

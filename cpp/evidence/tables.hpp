@@ -30,6 +30,8 @@ enum class ArmEvidence { gaussian, mixture, prior, universal };
 inline constexpr Index most_proved_arms = 20;
 /// Whether its priors are aligned (section 10 of math.md).
 [[nodiscard]] bool evidence_is_aligned(const Model& model, int version);
+/// The same for arms with one parameter: gamma by the rate, Poisson, Bernoulli.
+[[nodiscard]] bool evidence_is_one_sided(const Model& model, int version);
 
 /// What n samples weigh in evidence whose prior weighs as much as c, and the price of that in d dimensions; c
 /// = 0 gives n itself.
