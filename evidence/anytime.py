@@ -71,6 +71,9 @@ INSTANCES = {
     "Poisson": lambda: la.Problem([1, 1.5, 4, 4.7, 9], n_clusters=3, family="poisson"),
 }
 
+#: Those of arms with one parameter that are not Gaussian.
+ONE_PARAMETER = ("synthetic 2", "Bernoulli", "Poisson")
+
 
 def experiments():
     """name -> (problem, sampling rule, stopping rule, deltas, trials)."""
@@ -96,12 +99,13 @@ def experiments():
         for name, make in ASKED.items():
             found[f"version {version}/{name}"] = (make(), "ebc-h", rule, DELTAS, 100)
     for name, make in INSTANCES.items():
-        trials = {"synthetic 1": 1000, "twenty arms": 200}.get(name, 20)
+        trials = {"synthetic 1": 1000}.get(name, 200 if name in (*ONE_PARAMETER, "twenty arms") else 20)
         found[f"version 2/{name}"] = (make(), "ebc-h", rule, DELTAS, trials)
     found["version 2/slopes"] = (synthetic1(), "ebc-h", rule, levels, 40)
     for name, make in INSTANCES.items():
         for rule in RULES:
-            found[f"sampling/{name}/{rule}"] = (make(), RULES[rule], RULE, DELTAS, 20)
+            trials = 200 if name in ONE_PARAMETER and rule == "ebc-h" else 20
+            found[f"sampling/{name}/{rule}"] = (make(), RULES[rule], RULE, DELTAS, trials)
     return found
 
 

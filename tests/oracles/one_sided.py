@@ -4,6 +4,8 @@ Arms are in the order u, v, b, a; three arms mean that u = a is shared. Families
 ("bernoulli",). Likelihoods are those of the shifted parameters themselves.
 """
 
+import functools
+
 import numpy as np
 from scipy import optimize, special
 
@@ -11,6 +13,7 @@ SHIFTS = np.concatenate([[0.0], 5e-5 * 1.3 ** np.arange(44)])
 CROSSING = 0.05
 
 
+@functools.cache
 def weights(c):
     """The weight of each shift for one c."""
     h = SHIFTS[1:] * np.sqrt(c)
@@ -75,7 +78,7 @@ def brute_infimum(family, n, total, grid, rng, starts=2, guesses=()):
                 {"type": "ineq", "fun": lambda x, f=intra, g=inter: f(x) - g(x)},
             ]
             middle = np.full(len(n), estimate.mean())
-            for first in [middle, *guesses, *(estimate * rng.uniform(0.7, 1.2, size=(starts, len(n))))]:
+            for first in [middle, estimate, *guesses, *(estimate * rng.uniform(0.7, 1.2, size=(starts, len(n))))]:
                 found = optimize.minimize(
                     lambda x, s=s, e=e: log_evidence(family, n, total, np.clip(x, *ends), s, e, grid),
                     np.clip(first, *ends),
