@@ -94,6 +94,7 @@ class AuditSeries:
     weak_trials: int = 1_000
     max_samples: int = 20_000
     bounds: bool = False  # the table has the information bound
+    catch: int | None = None  # a weakened rule has to be caught at the first so many deltas; None: at all
 
     def run(self, name, factor, first, trials):
         """Return the chunk of the given trials, the threshold divided by ``factor``."""
@@ -108,11 +109,13 @@ class AuditSeries:
         """Return, for each delta, whether the promise is broken."""
         return is_broken(chunks, self.deltas)
 
+    def is_caught(self, chunks):
+        """Return whether these are of a rule that the audit finds broken."""
+        return all(self.broken(chunks)[: self.catch])
+
     def caught(self, entry):
-        """Return the smallest divisor at which the audit found the rule broken at every delta; None if there is none."""
-        found = [
-            float(x) for x, chunks in entry["runs"].items() if float(x) > 1.0 and all(self.broken(chunks))
-        ]
+        """Return the smallest divisor at which the audit found the rule broken; None if there is none."""
+        found = [float(x) for x, chunks in entry["runs"].items() if float(x) > 1.0 and self.is_caught(chunks)]
         return min(found, default=None)
 
     def table(self, data):
@@ -169,7 +172,7 @@ class AuditSeries:
                 entry["bound"] = information_bound(self.setting(name), self.deltas)
             for factor in self.weaker:
                 chunks = self.complete(store, name, factor, self.weak_trials, until)
-                if not chunks or all(self.broken(chunks)):
+                if not chunks or self.is_caught(chunks):
                     break
             self.complete(store, name, 1.0, min(options.trials, self.wanted(name)), until)
         store.save()

@@ -17,6 +17,9 @@ from evidence import (
     gap_audits,
     goals,
     goals_brute_force,
+    one_sided_audits,
+    one_sided_infima,
+    one_sided_processes,
     real_stops,
     service_fuzz,
     service_soak,
@@ -41,6 +44,14 @@ TABLES = (
         "aligned processes",
         ROOT / "evidence" / "aligned_processes.json",
         aligned_processes.table,
+    ),
+    *(
+        ("anytime.md", f"one-sided {name}", ROOT / "evidence" / f"one_sided_{name}.json", make)
+        for name, make in (
+            ("infima", one_sided_infima.table),
+            ("processes", one_sided_processes.table),
+            ("audits", one_sided_audits.SERIES.table),
+        )
     ),
     ("anytime.md", "steps", ROOT / "benchmarks" / "anytime.json", lambda data: steps.table(data["rows"])),
     ("families.md", "bounded", ROOT / "evidence" / "bounded.json", bounded.table),

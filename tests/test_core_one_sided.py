@@ -48,7 +48,9 @@ def test_the_mixture_is_that_of_the_densities(name, kappa):
         others = oracle.shifted(family, lam, -kappa)
         ratio = [np.sum(log_density(samples, x) - log_density(samples, lam)) for x in others]
         expected = [special.logsumexp(ratio, b=oracle.weights(c)) for c in GRID]
-        assert problem(name, [samples], [kappa]).terms(0, lam)[0] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert problem(name, [samples], [kappa]).terms(0, lam)[0] == pytest.approx(
+            expected, rel=1e-9, abs=1e-9
+        )
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -90,7 +92,13 @@ def test_slopes_and_curvatures_are_derivatives_and_the_log_is_convex(name):
 @pytest.mark.parametrize("seed", range(5))
 def test_the_infimum_under_one_constraint(name, seed):
     rng = np.random.default_rng([7, seed])
-    kappa = [[2.0, -1.0, -1.0], [-2.0, 1.0, 1.0], [1.0, -1.0, 1.0, -1.0], [1.0, -1.0], [-1.0, 1.0, -1.0, 1.0]][seed]
+    kappa = [
+        [2.0, -1.0, -1.0],
+        [-2.0, 1.0, 1.0],
+        [1.0, -1.0, 1.0, -1.0],
+        [1.0, -1.0],
+        [-1.0, 1.0, -1.0, 1.0],
+    ][seed]
     p = problem(name, drawn(name, rng, len(kappa)), kappa, mass=0.95)
     lower, upper, lam = p.infimum()
     assert np.dot(kappa, lam) == pytest.approx(0.0, abs=1e-9 * max(lam))

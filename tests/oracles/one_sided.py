@@ -21,6 +21,12 @@ def weights(c):
     return np.concatenate([[0.02], 0.98 * shape / shape.sum()])
 
 
+@functools.cache
+def matrix(grid):
+    """The weights for each c, one row each."""
+    return np.array([weights(c) for c in grid])
+
+
 def shifted(family, lam, side):
     """The alternatives of lam on one side, 1 or -1."""
     unit = {"gamma": 1.0 / np.sqrt(family[-1]) if len(family) > 1 else 1.0, "poisson": 1.0, "bernoulli": 2.0}
@@ -44,7 +50,8 @@ def log_mixtures(family, n, total, lam, side, grid):
     ratio = log_likelihood(family, n, total, shifted(family, lam, side)) - log_likelihood(
         family, n, total, lam
     )
-    return special.logsumexp(ratio[None, :], b=np.array([weights(c) for c in grid]), axis=1)
+    top = ratio.max()
+    return top + np.log(matrix(tuple(grid)) @ np.exp(ratio - top))
 
 
 def log_evidence(family, n, total, lam, s, e, grid):
@@ -59,14 +66,15 @@ def log_evidence(family, n, total, lam, s, e, grid):
         family, n[2], total[2], lam[2], e, grid
     )
     both = np.concatenate([np.log1p(-CROSSING) + grow, np.log(CROSSING) + cross])
-    return special.logsumexp(both) - np.log(len(grid))
+    top = both.max()
+    return top + np.log(np.exp(both - top).sum()) - np.log(len(grid))
 
 
 def brute_infimum(family, n, total, grid, rng, starts=2, guesses=()):
     """The smallest log E that SLSQP finds over the whole piece, from several starts in each of its four sectors."""
-    estimate = {"gamma": lambda k, x: family[-1] * k / x}.get(
-        family[0], lambda k, x: (x + 0.5) / (k + 1.0)
-    )(np.asarray(n, float), np.asarray(total, float))
+    estimate = {"gamma": lambda k, x: family[-1] * k / x}.get(family[0], lambda k, x: (x + 0.5) / (k + 1.0))(
+        np.asarray(n, float), np.asarray(total, float)
+    )
     ends = (1e-9, 1.0 - 1e-9 if family[0] == "bernoulli" else None)
     a = 0 if len(n) == 3 else 3
     best = np.inf
@@ -78,7 +86,12 @@ def brute_infimum(family, n, total, grid, rng, starts=2, guesses=()):
                 {"type": "ineq", "fun": lambda x, f=intra, g=inter: f(x) - g(x)},
             ]
             middle = np.full(len(n), estimate.mean())
-            for first in [middle, estimate, *guesses, *(estimate * rng.uniform(0.7, 1.2, size=(starts, len(n))))]:
+            for first in [
+                middle,
+                estimate,
+                *guesses,
+                *(estimate * rng.uniform(0.7, 1.2, size=(starts, len(n)))),
+            ]:
                 found = optimize.minimize(
                     lambda x, s=s, e=e: log_evidence(family, n, total, np.clip(x, *ends), s, e, grid),
                     np.clip(first, *ends),
@@ -88,6 +101,8 @@ def brute_infimum(family, n, total, grid, rng, starts=2, guesses=()):
                     options={"maxiter": 200, "ftol": 1e-10},
                 )
                 x = np.clip(found.x, *ends)
-                if inter(x) > -1e-9 * estimate.max() and intra(x) - inter(x) > -1e-9 * estimate.max():
+                longer = max(intra(x), 0.0)  # SLSQP ends a little outside: bring it in
+                x[1], x[2] = x[0] - s * longer, x[a] - e * min(max(inter(x), 0.0), longer)
+                if np.all(x > 0.0) and np.all(x < (ends[1] or np.inf)):
                     best = min(best, log_evidence(family, n, total, x, s, e, grid))
     return best
