@@ -1,7 +1,8 @@
 """Samples until the stop on real data, both versions of the anytime rule against the paper's: ``python -m evidence.real_stops FOLDER``.
 
 ``FOLDER`` has ``green_tripdata_2025-01.parquet`` and ``taxi_zone_lookup.csv``, ``ml-latest-small`` in a folder of that name,
-``nycflights13_delays.csv.gz``, or several of these; what is missing is left as it is. The data are not part of the project (`linkarms.datasets.fetch`). Arms, clusters and records are those of
+``nycflights13_delays.csv.gz``, or several of these; what is missing is left as it is. The data are not part of the project
+(`linkarms.datasets.fetch`). Arms, clusters and records of taxis and ratings are those of
 ``evidence/real_data.py``: samples are drawn with replacement, and the truth is the partition of all records. EBC-H, delta = 0.1. The
 paper's rule has the epsilon, and for gaps the Theta, that `linkarms.plan` chooses for the true parameters, which nobody knows
 beforehand; for ratings Theta is the range of the stars. It has no version for unknown variances, so that flights are without it.
@@ -65,7 +66,7 @@ def flights(folder):
 
 
 def flights_bound(folder, problem):
-    """The least samples of whoever knows the variances."""
+    """The least number of samples where the variances are known."""
     families = [Gaussian(float(np.var(minutes))) for minutes in delays(folder).values()]
     return la.lower_bound(problem.parameters, problem.n_clusters, families)
 
