@@ -5,6 +5,7 @@
 
 #include "evidence/aligned_search.hpp"
 #include "math/constants.hpp"
+#include "pair/isotropic.hpp"
 
 namespace linkarms {
 namespace {
@@ -13,6 +14,8 @@ namespace {
 constexpr std::size_t most_points = 64;
 /// Proofs that are kept.
 constexpr std::size_t most_proofs = 4096;
+/// Where a kept lambda has so much more than a level, another one is not tried.
+constexpr double far_above = 1.0;
 /// More than rounding can do to the sums of samples.
 constexpr double rounding = 1e-3;
 
@@ -134,17 +137,42 @@ double AlignedEvidence::against(const Situation& now, const Witness& w, double l
   return found.lower;
 }
 
-bool AlignedEvidence::is_below(const Situation& now, const Witness& w, double level, Index) {
+bool AlignedEvidence::is_proved(const Samples& samples, const Witness& w, double level) const {
+  const auto known = proofs_.find(arms_of(w));
+  return known != proofs_.end() && known->second.lower >= level && known->second.count == counts(samples, w);
+}
+
+Matrix AlignedEvidence::isotropic_minimiser(const Situation& now, const AlignedPiece& piece, const Witness& w, Index j) const {
+  const auto index = arms_of(w);
+  std::vector<double> spread(static_cast<std::size_t>(now.samples.n_arms()), 1.0);
+  for (std::size_t i = 0; i < piece.size(); ++i) spread[index[i]] = 1.0 / piece.arm(i)[static_cast<std::size_t>(j)].weight;
+  Matrix lam = now.samples.means();
+  isotropic_solution(now.samples.means(), now.dist, spread, w, lam);
+  return inside(lam, w);
+}
+
+bool AlignedEvidence::is_known_below(const Situation& now, const Witness& w, double level, Index first) {
   const double below = level - sure * (1.0 + std::abs(level));
   Point* kept = find_point(w);
   // (prices that were divided are not those of likelihood ratios)
   if (kept && rule_.discount() == 1.0 && most_at(now.samples, *kept) < below - rounding) return true;
-  const auto known = proofs_.find(arms_of(w));
-  if (known != proofs_.end() && known->second.lower >= level && known->second.count == counts(now.samples, w)) return false;
+  last_known_ = inf;
+  if (is_proved(now.samples, w, level)) return false;
   const AlignedPiece tested = piece(now.samples, w);
   if (kept && value_at(now.samples, tested, *kept) < below) return true;
-  // psi's alternative is near the minimiser, where it is that of this piece
-  if (w == now.witness.oriented() && keep(now.samples, tested, w, inside(now.lam, w)).value < below) return true;
+  last_known_ = kept ? kept->value : inf;
+  if (kept && kept->value > level + far_above) return false;
+  const AlignedPoint point(tested, isotropic_minimiser(now, tested, w, first));
+  const double value = point.value(tested);
+  if (value < last_known_) keep(now.samples, tested, w, point.lambda());
+  last_known_ = std::min(value, last_known_);
+  return value < below;
+}
+
+bool AlignedEvidence::is_below(const Situation& now, const Witness& w, double level, Index first) {
+  if (is_known_below(now, w, level, first)) return true;
+  if (is_proved(now.samples, w, level)) return false;
+  const AlignedPiece tested = piece(now.samples, w);
   const Bracket found = bracket_infimum(tested, {.enough = level, .too_little = level});
   if (found.lower >= level) {
     if (proofs_.size() >= most_proofs) proofs_.clear();

@@ -32,6 +32,10 @@ class AlignedEvidence {
 
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);
   [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first);
+  /// Whether it is below `level` by a lambda that is known, or by the closed form of isotropic arms: no search.
+  [[nodiscard]] bool is_known_below(const Situation& now, const Witness& w, double level, Index first);
+  /// What it is known to be at most, by the last such question that was answered with no; infinite where it was proved.
+  [[nodiscard]] double last_known() const { return last_known_; }
   /// The c whose aligned component has the most evidence at psi's alternative.
   [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale);
   /// From the isotropic components alone.
@@ -72,6 +76,9 @@ class AlignedEvidence {
   double value_at(const Samples& samples, const AlignedPiece& piece, Point& kept) const;
   [[nodiscard]] Point* find_point(const Witness& w);
   Point& keep(const Samples& samples, const AlignedPiece& piece, const Witness& w, const Matrix& lambda);
+  [[nodiscard]] bool is_proved(const Samples& samples, const Witness& w, double level) const;
+  /// The minimiser of section 2.1 at the j-th c.
+  [[nodiscard]] Matrix isotropic_minimiser(const Situation& now, const AlignedPiece& piece, const Witness& w, Index j) const;
   /// Rows of `lam` in the order of `Role`, b moved towards a until the piece has them.
   [[nodiscard]] static Matrix inside(const Matrix& lam, const Witness& w);
 
@@ -81,6 +88,7 @@ class AlignedEvidence {
   std::vector<Point> points_;
   std::size_t next_ = 0;                          ///< the point that is replaced next
   std::map<std::array<Index, 4>, Proof> proofs_;  ///< by u, v, b, a
+  double last_known_ = 0.0;
   long long work_ = 0;
 };
 

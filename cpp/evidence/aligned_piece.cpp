@@ -42,7 +42,8 @@ AlignedArm::AlignedArm(const AlignedRule& rule, Index d, Place place, double cou
   }
 }
 
-void AlignedArm::add_evidence(const Shift& w, Components& out) const {
+template <class H>
+void AlignedArm::add_evidence(const Shift& w, Components& out, H one_sided) const {
   const std::size_t n = terms_.size();
   const double half = 0.5 * (place_ == Place::inter ? w.square : w.along * w.along);
   for (std::size_t j = 0; j < n; ++j) {
@@ -57,7 +58,8 @@ void AlignedArm::add_evidence(const Shift& w, Components& out) const {
 
 double AlignedPiece::responsibilities(const std::array<Shift, 4>& w, Components& out) const {
   out = log_mass();
-  for (std::size_t m = 0; m < size(); ++m) arms_[m]->add_evidence(w[m], out);
+  const OneSidedTable& table = OneSidedTable::get();
+  for (std::size_t m = 0; m < size(); ++m) arms_[m]->add_evidence(w[m], out, [&](double z) { return table(z); });
   return to_shares(out);
 }
 
@@ -105,7 +107,7 @@ void AlignedPoint::refresh(const AlignedPiece& piece, std::size_t m) {
     if (n != 0.0) w.still = false;
   }
   std::ranges::fill(terms_[m], 0.0);
-  piece.arm(m).add_evidence(w, terms_[m]);
+  piece.arm(m).add_evidence(w, terms_[m], [](double z) { return one_sided(z); });
 }
 
 Components AlignedPoint::log_terms(const AlignedPiece& piece) const {

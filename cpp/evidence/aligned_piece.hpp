@@ -68,8 +68,9 @@ class AlignedArm {
   };
   [[nodiscard]] const Terms& operator[](std::size_t j) const { return terms_[j]; }
   [[nodiscard]] Place place() const { return place_; }
-  /// Add the arm's log evidence to that of each component.
-  void add_evidence(const Shift& w, Components& out) const;
+  /// Add the arm's log evidence to that of each component; `one_sided` is H, or a table of it.
+  template <class H>
+  void add_evidence(const Shift& w, Components& out, H one_sided) const;
 
  private:
   Place place_;
@@ -97,7 +98,7 @@ class AlignedPiece {
   [[nodiscard]] const Components& log_mass() const { return rule_->log_mass(); }
   [[nodiscard]] double log_mass_isotropic() const { return rule_->log_mass_isotropic(); }
 
-  /// log E from the shifts; `out` becomes the share of each component in E. Allocates only if `out` is too
+  /// log E from the shifts, within 1e-10; `out` becomes the share of each component in E. Allocates only if `out` is too
   /// small.
   double responsibilities(const std::array<Shift, 4>& w, Components& out) const;
   /// log E at a tested lambda, one row for each arm.

@@ -35,7 +35,7 @@ class BottleneckEvidence final : public AnytimeEvidence {
     return Pairs::averages_grid ? 0.0 : std::log(static_cast<double>(n_scales_));
   }
   [[nodiscard]] bool is_still_blocked(const Situation& now, double level) override {
-    return cut_.blocks(now, level, few_more, below(now, {-1, -1, cut_.a(), cut_.b()}, level));
+    return cut_.blocks(now, level, few_more, known_below(now, Witness{-1, -1, cut_.a(), cut_.b()}, level));
   }
   [[nodiscard]] bool is_blocked(const Situation& now, double level) override;
   [[nodiscard]] double statistic(const Situation& now) override;
@@ -73,14 +73,25 @@ class BottleneckEvidence final : public AnytimeEvidence {
   [[nodiscard]] static Witness edge_of(const Bridge& edge, const Candidate& c) {
     return {std::min(edge.u, edge.v), std::max(edge.u, edge.v), c.a, c.b};
   }
-  /// Whether an edge has evidence below `level` against the pair of `of`.
-  [[nodiscard]] auto below(const Situation& now, const Witness& of, double level) {
-    return [this, &now, of, level](Index u, Index v) {
-      return pairs_.is_below(now, Witness{std::min(u, v), std::max(u, v), of.a, of.b}.oriented(), level, scale_);
+  /// Whether an edge has evidence below `level` against the pair of `of`; the same as far as it is known without a search.
+  /// Where a kind of evidence needs none both are the same.
+  static constexpr bool searches = requires(Pairs p, const Situation& now, Witness w) { p.is_known_below(now, w, 0.0, 0); };
+  [[nodiscard]] auto below(const Situation& now, const auto& of, double level) {
+    return [this, &now, a = of.a, b = of.b, level](Index u, Index v) {
+      return pairs_.is_below(now, Witness{std::min(u, v), std::max(u, v), a, b}.oriented(), level, scale_);
     };
   }
-  /// Whether the candidate forbids a stop, by the survey of this level; its cut is kept.
-  [[nodiscard]] bool blocks(const Situation& now, const Candidate& c, double level);
+  [[nodiscard]] auto known_below(const Situation& now, const auto& of, double level) {
+    if constexpr (!searches)
+      return below(now, of, level);
+    else
+      return [this, &now, a = of.a, b = of.b, level](Index u, Index v) {
+        return pairs_.is_known_below(now, Witness{std::min(u, v), std::max(u, v), a, b}.oriented(), level, scale_);
+      };
+  }
+  /// Whether the candidate forbids a stop, by the survey of this level; its cut is kept. `is_below(u, v)` is that of its pair.
+  template <class IsBelow>
+  [[nodiscard]] bool blocks(const Situation& now, const Candidate& c, double level, IsBelow is_below);
   /// The kept cut forbids a stop: the blocker becomes a pair of pairs of it.
   void block_by_cut(const Situation& now);
   /// The smallest edge of a maximum spanning tree if it is below `level`, else infinite.
@@ -145,9 +156,9 @@ Bridge BottleneckEvidence<Pairs>::bottleneck(const Situation& now, const Candida
 }
 
 template <class Pairs>
-bool BottleneckEvidence<Pairs>::blocks(const Situation& now, const Candidate& c, double level) {
+template <class IsBelow>
+bool BottleneckEvidence<Pairs>::blocks(const Situation& now, const Candidate& c, double level, IsBelow is_below) {
   if (survey_.split(now, c.k, c.a, c.b, level, part_) == 1) return false;
-  const auto is_below = below(now, {-1, -1, c.a, c.b}, level);
   const auto inside = joiner_.find_closed(now.partition.clusters().members(c.k), part_, now.dist, [&](Index u, Index v) {
     return survey_.lower(now, {std::min(u, v), std::max(u, v), c.a, c.b}, level) >= level || !is_below(u, v);
   });
@@ -173,14 +184,23 @@ bool BottleneckEvidence<Pairs>::is_blocked(const Situation& now, double level) {
   const Witness w = now.witness;
   if (is_candidate(now.partition.clusters(), w)) {
     for (const Index seed : {w.u, w.v}) {
-      if (!cut_.find(now, w, seed, level, few_more, below(now, w, level))) continue;
+      if (!cut_.find(now, w, seed, level, few_more, known_below(now, w, level))) continue;
       block_by_cut(now);
       return true;
     }
   }
   std::vector<Candidate> all = survey(now, level, blocker_, all_of_them);
   std::ranges::sort(all, [](const auto& x, const auto& y) { return x.lacks_more(y); });
-  return std::ranges::any_of(all, [&](const Candidate& c) { return blocks(now, c, level); });
+  const auto forbids = [&](const Candidate& c) { return blocks(now, c, level, below(now, c, level)); };
+  if constexpr (searches) {
+    // what is near the level needs a proof, or a search that shows that there is none: last, and what is nearest first
+    for (Candidate& c : all) {
+      if (blocks(now, c, level, known_below(now, c, level))) return true;
+      c.margin = -pairs_.last_known();
+    }
+    std::ranges::sort(all, [](const auto& x, const auto& y) { return x.lacks_more(y); });
+  }
+  return std::ranges::any_of(all, forbids);
 }
 
 template <class Pairs>
