@@ -17,16 +17,15 @@ void SearchOf<Problem>::scan_attachments(const C& costs, Candidate& best) {
   const auto least = [this](Index u) { return attachments_.least(u); };
   to_scan_.clear();
   for (Index u = 0; u < costs.ground.size(); ++u) {
-    if (least(u) <= best.value * room) to_scan_.push_back(u);
+    if (least(u) <= limit(best) * room) to_scan_.push_back(u);
   }
   for (int turn = 0; !to_scan_.empty(); ++turn) {
     auto next = to_scan_.end() - 1;
     if (turn < sorted) next = std::ranges::min_element(to_scan_, {}, least);
     const Index u = std::exchange(*next, to_scan_.back());
     to_scan_.pop_back();
-    if (least(u) > best.value * room) continue;
-    const auto limit = [&best] { return best.value * room; };
-    attachments_.scan(costs.ground, u, limit, [&](Index b) { scan_attachment(costs, u, b, best); });
+    if (least(u) > limit(best) * room) continue;
+    attachments_.scan(costs.ground, u, [&] { return limit(best) * room; }, [&](Index b) { scan_attachment(costs, u, b, best); });
   }
 }
 
@@ -34,13 +33,13 @@ void SearchOf<Problem>::scan_attachments(const C& costs, Candidate& best) {
 template <class Problem>
 void SearchOf<Problem>::scan_attachment(const C& costs, Index u, Index b, Candidate& best) {
   const Index k = costs.ground.clusters.label(u);
-  const double cost = find_attachment(costs, u, b, best.value);
-  if (best.is(k, u, b) || !(cost <= best.value * room)) return;
+  const double cost = find_attachment(costs, u, b, limit(best));
+  if (best.is(k, u, b) || !(cost <= limit(best) * room)) return;
   if (costs.ground.clusters.size(k) == 2) {  // it is the only edge
-    best.take_smaller({cost, Edge::between(u, attachments_.arm(u, b))}, k, u, b);
+    take({cost, Edge::between(u, attachments_.arm(u, b))}, k, u, b, best);
   } else {
-    const double level = std::min(cost, best.value) * ties;
-    best.take_smaller(bottleneck_.by_exchange(costs, trees_, k, u, b, level, true), k, u, b);
+    const double level = std::min(cost, limit(best)) * ties;
+    take(bottleneck_.by_exchange(costs, trees_, k, u, b, level, true), k, u, b, best);
   }
 }
 
@@ -93,7 +92,7 @@ void SearchOf<Problem>::scan_trees(const C& costs, Candidate& best) {
   const Ground& ground = costs.ground;
   const Index n = ground.size();
   replacer_.begin();
-  front_.make(trees_, near_, spreads_, spreads_.twice(best.value));
+  front_.make(trees_, near_, spreads_, spreads_.twice(limit(best)));
   for (Index a = 0; a < n - 1; ++a) {
     if (!front_.row_reaches(near_, a, ground.nearest[a])) continue;
     near_.refresh(ground, a);
@@ -101,8 +100,8 @@ void SearchOf<Problem>::scan_trees(const C& costs, Candidate& best) {
     const View row = ground.dist.row(a), reach = front_.reach(near_.class_of(a));
     for (Index b = a + 1; b < n; ++b) {
       if (row[b] * shrink > reach[near_.class_of(b)] || ground.together(a, b)) continue;
-      if (!front_.is_crossed(row[b], spreads_[a] + spreads_[b], spreads_.twice(best.value))) continue;
-      if (scan_pair(costs, a, b, best)) front_.make(trees_, near_, spreads_, spreads_.twice(best.value));
+      if (!front_.is_crossed(row[b], spreads_[a] + spreads_[b], spreads_.twice(limit(best)))) continue;
+      if (scan_pair(costs, a, b, best)) front_.make(trees_, near_, spreads_, spreads_.twice(limit(best)));
     }
   }
 }
@@ -116,7 +115,7 @@ bool SearchOf<Problem>::scan_pair(const C& costs, Index a, Index b, Candidate& b
   for (Index k = 0; k < ground.clusters.n_clusters(); ++k) {
     const Index size = ground.clusters.size(k);
     if (size < 2) continue;
-    const double twice = spreads_.twice(best.value);
+    const double twice = spreads_.twice(limit(best));
     Index x = weak_edge(ground, k, a, b, twice);
     while (x >= 0 && size > 2 && replacer_.replace(ground, spreads_, trees_, near_, k, x, a, b, twice)) {
       x = weak_edge(ground, k, a, b, twice);
@@ -147,7 +146,7 @@ void SearchOf<Problem>::scan_alternatives(const C& costs, Candidate& best) {
   for (Index x = 0; x < ground.size(); ++x) {
     if (!trees_.has_alternative(x)) continue;
     const Index u = trees_.parent(x), k = ground.clusters.label(x);
-    double twice = spreads_.twice(best.value);
+    double twice = spreads_.twice(limit(best));
     const auto [z, w, length] = trees_.alternative(ground, x);
     const double p = length + spreads_.slack(), r = spreads_[z] + spreads_[w];
     if (!crosses(ground.nearest[u], spreads_[u] + near_.widest(), p, r, twice) || !near_.row_crosses(spreads_, u, p, r, twice)) {
@@ -162,7 +161,7 @@ void SearchOf<Problem>::scan_alternatives(const C& costs, Candidate& best) {
       if (!tried && replacer_.replace_alternative(ground, spreads_, trees_, k, x, b, twice)) break;
       tried = true;
       evaluate(costs, k, u, b, best);
-      twice = spreads_.twice(best.value);
+      twice = spreads_.twice(limit(best));
     }
   }
 }

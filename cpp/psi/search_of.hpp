@@ -17,6 +17,7 @@
 #include "psi/front.hpp"
 #include "psi/ground_search.hpp"
 #include "psi/near_classes.hpp"
+#include "psi/rising.hpp"
 #include "psi/shortlist.hpp"
 #include "psi/spreads.hpp"
 
@@ -42,12 +43,25 @@ class SearchOf final : public GroundSearch {
  private:
   using C = Costs<Problem>;
 
+  [[nodiscard]] bool rises(const Ground& ground, View weights, std::optional<Index> moved);
   void bring_up_to_date(const Ground& ground, std::optional<Index> moved);
+  void scan(const C& costs, Candidate& best);
+  void list_rising(const C& costs, const Candidate& best);
+  /// What candidates have to be below to be looked at.
+  [[nodiscard]] double limit(const Candidate& best) const {
+    return rising_.is_open() ? std::max(rising_.level(), best.value) : best.value;
+  }
+  void take(const EdgeCost& found, Index k, Index a, Index b, Candidate& best) {
+    if (rising_.is_open() && evaluated_ > most_evaluated_) rising_.drop();
+    rising_.add(found, k, a, b);
+    best.take_smaller(found, k, a, b);
+  }
   Candidate search(const C& costs, bool follows);
   Candidate begin(const C& costs);
   [[nodiscard]] Candidate propose(const Ground& ground) const;
   void first_finite(const C& costs, Candidate& best);
   void evaluate(const C& costs, Index k, Index a, Index b, Candidate& best);
+  EdgeCost value_below(const C& costs, Index k, Index a, Index b, double level);
   void solve(const C& costs, const Witness& witness, Matrix& lam, MutView kl);
 
   void scan_attachments(const C& costs, Candidate& best);
@@ -68,10 +82,14 @@ class SearchOf final : public GroundSearch {
   EdgeReplacer replacer_;
   Front front_;
   Bottleneck<Problem> bottleneck_;
+  RisingList rising_;
+  Matrix estimates_;            ///< of the last call
+  bool stale_ = false;          ///< trees, nearest arms and attachments do not know all that has changed
   Candidate last_;              ///< the last answer; the next search begins with it
   std::vector<Index> to_scan_;  ///< scratch
   long long evaluated_ = 0;
-  bool known_ = false;  ///< the last call has ended well, and nothing was set from outside since
+  long long most_evaluated_ = 0;  ///< while candidates are listed
+  bool known_ = false;            ///< the last call has ended well, and nothing was set from outside since
 };
 
 template <class Problem>
@@ -85,11 +103,15 @@ SearchOf<Problem>::SearchOf(const Model& model, const Problem& problem, const Se
       list_(model.n_arms(), limits.spare_listed + limits.listed_per_arm * model.n_arms()),
       replacer_(model.n_arms()),
       front_(near_.n_classes()),
-      bottleneck_(model.n_arms()) {}
+      bottleneck_(model.n_arms()),
+      rising_(model.n_arms()),
+      estimates_(model.n_arms(), model.n_features()) {}
 
 template <class Problem>
 PsiAnswer SearchOf<Problem>::find(const Ground& ground, View weights, std::optional<Index> moved, Matrix& lam, MutView kl) {
   const bool known = std::exchange(known_, false);  // until all has gone well: a user's function may throw
+  const bool rising = rises(ground, weights, known ? moved : std::nullopt);
+  if (!rising) rising_.drop();
   const bool one = spreads_.assign(problem_, ground.theta, weights, known ? moved : std::nullopt);
   const C costs{ground, spreads_, problem_, evaluated_};
   Candidate best;
@@ -99,9 +121,24 @@ PsiAnswer SearchOf<Problem>::find(const Ground& ground, View weights, std::optio
     if (list_.exists()) list_.improve(costs, 0, best);
     found = list_.exists() && list_.reaches(best.value);
   }
+  if (!found && rising && one && rising_.exists()) {
+    const long long before = evaluated_;
+    best = rising_.least([&](const Candidate& c, double level) { return value_below(costs, c.k, c.a, c.b, level); });
+    found = best.exists();
+    if (found) {
+      rising_.note_use(evaluated_ - before);
+    } else {
+      rising_.drop();
+    }
+    stale_ = stale_ || found;
+  }
   if (!found) {
-    bring_up_to_date(ground, one ? moved : std::nullopt);
+    bring_up_to_date(ground, one && !stale_ ? moved : std::nullopt);
+    stale_ = false;
+    const long long before = evaluated_;
     best = search(costs, moved.has_value());
+    if (rising && one) rising_.note_search(evaluated_ - before);
+    if (rising && one && best.value < inf && !list_.exists() && rising_.is_due()) list_rising(costs, best);
   }
   known_ = true;
   last_ = best;
@@ -111,6 +148,19 @@ PsiAnswer SearchOf<Problem>::find(const Ground& ground, View weights, std::optio
     if (weights[m] <= 0.0) best.value = 0.0;  // an arm of no weight moves for free
   }
   return {best.value, best.witness()};
+}
+
+/// Whether nothing but the weight of `moved` has changed since the last call, and that has grown. Estimates are noted.
+template <class Problem>
+bool SearchOf<Problem>::rises(const Ground& ground, View weights, std::optional<Index> moved) {
+  if constexpr (!Problem::has_closed_form) return false;
+  if (!moved) {
+    estimates_ = ground.theta;
+    return false;
+  }
+  const bool same = trees_.fits() && std::ranges::equal(ground.theta.row(*moved), estimates_.row(*moved));
+  std::ranges::copy(ground.theta.row(*moved), estimates_.row(*moved).begin());
+  return same && weights[*moved] > spreads_.weights()[*moved];
 }
 
 /// Bring trees, attachments and nearest arms up to date after a sample of `moved`; or forget them, where more
@@ -159,12 +209,31 @@ Candidate SearchOf<Problem>::search(const C& costs, bool follows) {
   }
   if (!near_.made() || changed) near_.make(ground, spreads_);
   near_.fit(ground, spreads_);
-  scan_attachments(costs, best);
-  if (trees_.has_large_cluster()) trees_.shorten(ground);
-  scan_trees(costs, best);
-  if (trees_.has_large_cluster()) scan_alternatives(costs, best);
+  scan(costs, best);
   attachments_.expect(1.05 * best.value);
   return best;
+}
+
+/// All candidates that may be below the limit.
+template <class Problem>
+void SearchOf<Problem>::scan(const C& costs, Candidate& best) {
+  scan_attachments(costs, best);
+  if (trees_.has_large_cluster()) trees_.shorten(costs.ground);
+  scan_trees(costs, best);
+  if (trees_.has_large_cluster()) scan_alternatives(costs, best);
+}
+
+/// psi is known: list all candidates that cost a little more.
+template <class Problem>
+void SearchOf<Problem>::list_rising(const C& costs, const Candidate& best) {
+  constexpr double wide = 1.05;
+  constexpr long long costs_per_arm = 300;
+  most_evaluated_ = evaluated_ + costs_per_arm * costs.ground.size();
+  rising_.open(wide * best.value);
+  rising_.add({best.value, best.edge}, best.k, best.a, best.b);
+  Candidate again = best;
+  scan(costs, again);
+  rising_.close();
 }
 
 /// The longest edge of the linkage tree against one of the shortest distances between clusters: the answer
@@ -215,12 +284,15 @@ void SearchOf<Problem>::first_finite(const C& costs, Candidate& best) {
 /// Take V_k(a,b) into account. The trees stay as they are: other candidates have been ruled out by them.
 template <class Problem>
 void SearchOf<Problem>::evaluate(const C& costs, Index k, Index a, Index b, Candidate& best) {
+  if (!best.is(k, a, b)) take(value_below(costs, k, a, b, limit(best) * ties), k, a, b, best);
+}
+
+/// V_k(a,b) if that is at most `level`, else any value above it.
+template <class Problem>
+EdgeCost SearchOf<Problem>::value_below(const C& costs, Index k, Index a, Index b, double level) {
   constexpr Index few_parts = 4;
-  if (best.is(k, a, b)) return;
-  const double level = best.value * ties;
-  auto found = bottleneck_.below(costs, trees_, k, a, b, level, few_parts);
-  if (!found) found = bottleneck_.by_exchange(costs, trees_, k, a, b, level, false);
-  best.take_smaller(*found, k, a, b);
+  const auto found = bottleneck_.below(costs, trees_, k, a, b, level, few_parts);
+  return found ? *found : bottleneck_.by_exchange(costs, trees_, k, a, b, level, false);
 }
 
 /// Move the rows of the witness in `lam` to the minimiser, and find their divergences.
@@ -236,6 +308,7 @@ template <class Problem>
 void SearchOf<Problem>::regroup(const Ground& ground, const Clusters& before) {
   trees_.partition_changed();
   list_.drop();
+  rising_.drop();
   if (!attachments_.made()) return;
   const Regrouping change(before, ground.clusters);
   near_.regroup(ground, change.broken);
@@ -248,6 +321,7 @@ void SearchOf<Problem>::forget() {
   last_ = {};
   trees_ = ClusterTrees(model_->n_arms());
   list_.drop();
+  rising_.drop();
   near_.forget();
   attachments_.forget();
 }
@@ -255,7 +329,7 @@ void SearchOf<Problem>::forget() {
 template <class Problem>
 std::size_t SearchOf<Problem>::bytes() const {
   return spreads_.bytes() + trees_.bytes() + near_.bytes() + attachments_.bytes() + list_.bytes() + replacer_.bytes() +
-         bottleneck_.bytes() + to_scan_.capacity() * sizeof(Index);
+         bottleneck_.bytes() + rising_.bytes() + estimates_.bytes() + to_scan_.capacity() * sizeof(Index);
 }
 
 }  // namespace linkarms::psi
