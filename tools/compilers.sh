@@ -12,6 +12,7 @@ if command -v clang++ >/dev/null; then
 else
   LINKARMS_ZIG=1 tools/compiler.sh "$venv" tools/core_build.sh "$venv" build/clang
 fi
+rm -f build/gcc/decisions.json build/clang/decisions.json
 for compiler in gcc clang; do
   PYTHONPATH="build/$compiler/package" "$venv/bin/python" tools/decisions.py write "build/$compiler/decisions.json" &
 done
