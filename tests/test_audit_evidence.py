@@ -75,8 +75,10 @@ def test_the_evidence_is_a_supermartingale(name):
 def test_the_anytime_rule_needs_fewer_samples_on_real_data():
     for entry in STOPS["settings"].values():
         assert entry["anytime"]["trials"] == entry["anytime, version 1"]["trials"] >= 10
-        assert entry["anytime"]["mean"] < entry["anytime, version 1"]["mean"]
-        assert "paper" not in entry or entry["anytime, version 1"]["mean"] < entry["paper"]["mean"]
+        assert "paper" not in entry or entry["anytime"]["mean"] < entry["paper"]["mean"]
+    for name in ("MovieLens, bounded", "MovieLens, Gaussian of variance 1"):
+        entry = STOPS["settings"][name]
+        assert entry["anytime"]["mean"] < 0.7 * entry["anytime, version 1"]["mean"]
     # no model, so that the promise holds on real records, too
     bounded = STOPS["settings"]["MovieLens, bounded"]["anytime"]
     assert bounded["errors"] <= 0.1 * bounded["trials"]
