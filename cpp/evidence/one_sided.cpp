@@ -20,7 +20,7 @@ constexpr std::size_t most_points = 64, most_proofs = 4096;
 
 }  // namespace
 
-OneSidedEvidence::OneSidedEvidence(const Model& model, std::vector<double> grid, double discount)
+OneSidedEvidence::OneSidedEvidence(const Model& model, const std::vector<double>& grid, double discount)
     : model_(&model), grid_(grid), prior_(grid, discount) {
   for (Index m = 0; m < model.n_arms(); ++m) arms_.emplace_back(model.scalar(m));
   forget();

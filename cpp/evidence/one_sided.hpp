@@ -33,7 +33,7 @@ class OneSidedEvidence {
   /// eta, the mass of the components for pairs that cross.
   static constexpr double crossing = 0.05;
 
-  OneSidedEvidence(const Model& model, std::vector<double> grid, double discount);
+  OneSidedEvidence(const Model& model, const std::vector<double>& grid, double discount);
 
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);
   [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first);

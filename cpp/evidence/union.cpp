@@ -31,7 +31,9 @@ double largest_third(Index n_arms, Index n_clusters) {
   const double kept = n_arms - n_clusters;
   double most = 0.0;
   for (Index n = 2; n <= n_arms - n_clusters + 1; ++n) {
-    const double separated = choose2(n_arms) - choose2(n) - fewest_inside(n_arms - n, n_clusters - 1), side = n / 2;
+    const double separated = choose2(n_arms) - choose2(n) - fewest_inside(n_arms - n, n_clusters - 1);
+    const Index half = n / 2;
+    const double side = half;
     most = std::max(most, separated + (kept - 1.0) * side * (n_arms - side));
   }
   return most;

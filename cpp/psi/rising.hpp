@@ -30,7 +30,8 @@ class RisingList {
   void note_search(long long evaluated) { searched_ += (static_cast<double>(evaluated) - searched_) / 8.0; }
   void note_use(long long evaluated) {
     spent_ += static_cast<double>(evaluated);
-    if (++uses_ % 16 == 0 && spent_ > uses_ * (searched_ + looks_)) {
+    ++uses_;
+    if (uses_ % 16 == 0 && spent_ > uses_ * (searched_ + looks_)) {
       uses_ = 0;
       drop();
     }

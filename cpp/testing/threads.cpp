@@ -61,7 +61,7 @@ Experiment experiment(std::string name, const Arm& arm, Index d, SamplingRule sa
   Experiment made{std::move(name),
                   std::make_shared<const Model>(std::vector<Arm>(arms, arm), d, variances),
                   task,
-                  std::move(sampling),
+                  sampling,
                   std::move(stopping),
                   std::vector<std::vector<double>>(arms)};
   for (Index m = 0; m < arms; ++m) {
