@@ -1,6 +1,7 @@
 """Shared settings: hypothesis without a deadline (the first example of a kernel compiles), derandomised so that CI does not flake."""
 
 import os
+import sys
 
 import pytest
 from hypothesis import settings
@@ -8,6 +9,14 @@ from hypothesis import settings
 os.environ.setdefault("LINKARMS_QUIET", "1")
 settings.register_profile("linkarms", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("linkarms")
+
+
+@pytest.fixture(autouse=True)
+def no_figures_stay_open():
+    """Examples leave their figures open, and more than twenty at a time are a warning, whichever test opens the last one."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture

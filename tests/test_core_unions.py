@@ -206,7 +206,9 @@ def test_the_rule_splits_delta_where_that_pays():
     assert bases(6, 3) == pytest.approx([math.log(14 / 0.9), math.log(25 / 0.1)])
     assert bases(20, 10) == pytest.approx([math.log(189 / 0.9), math.log(819 / 0.1)])
     assert bases(4, 2) == pytest.approx([math.log(7)] * 2)  # a split would gain log(7/5 * 0.9) for pairs
-    assert bases(4, 2, family="poisson") == pytest.approx([math.log(5)] * 2)  # five sets, whatever the shape
+    by_mean = la.families.Exponential("mean")  # evidence that belongs to sets: five, whatever the shape
+    assert bases(4, 2, family=by_mean) == pytest.approx([math.log(5)] * 2)
+    assert bases(4, 2, family="poisson") == pytest.approx([math.log(7)] * 2)  # one-sided: pieces
     one = min(bases(8, 2))
     assert bases(8, 2) == [one, one]  # some cluster must have three arms
     assert bases(6, 3, version=1) == pytest.approx([math.log(35)] * 2)
