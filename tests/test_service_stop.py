@@ -87,6 +87,7 @@ def test_pauses_of_python_are_short_while_it_serves_and_as_before_afterwards(tmp
     def settings():
         return sys.getswitchinterval(), gc.get_threshold(), gc.get_freeze_count() > 0
 
+    gc.unfreeze()  # a service on a thread of another test may be running
     seen, before = [], settings()
     monkeypatch.setattr(
         _run, "Server", lambda *arguments: SimpleNamespace(run=lambda: seen.append(settings()))
