@@ -15,6 +15,8 @@ from tests.service_thread import local_service
 
 import linkarms as la
 from linkarms.campaign import LIMITS, Campaign
+from linkarms.errors import StorageError
+from linkarms.server._served import ServedCampaigns
 
 COFFEE = {
     "name": "coffee",
@@ -285,6 +287,30 @@ def test_a_storage_that_is_away_is_a_503(tmp_path):
         health = client.get("/healthz")
         problem(health, 503, "the storage cannot be read")
         assert str(path) not in health.text  # everybody may ask
+
+
+def test_health_is_remembered_for_a_second_and_a_storage_that_fails_is_noticed(tmp_path, monkeypatch):
+    looks, fails = [], threading.Event()
+    names = ServedCampaigns.names
+
+    def look(this):
+        looks.append(time.monotonic())
+        if fails.is_set():
+            raise StorageError("the disk is gone")
+        return names(this)
+
+    monkeypatch.setattr(ServedCampaigns, "names", look)
+    with local_service(tmp_path / "runs.db") as client:
+        assert {client.get("/healthz").status_code for _ in range(20)} == {200}
+        assert len(looks) <= 1 + (looks[-1] - looks[0])
+        fails.set()
+        began = time.monotonic()
+        while client.get("/healthz").status_code == 200:
+            assert time.monotonic() - began < 10
+            time.sleep(0.05)
+        problem(client.get("/healthz"), 503, "the storage cannot be read")
+        fails.clear()
+        assert client.get("/healthz").status_code == 200
 
 
 def test_what_nobody_thought_of_is_a_problem_too(lite, monkeypatch):

@@ -73,6 +73,8 @@ class Times(NamedTuple):
         Until a state is sent in which not all samples are counted, unless the client says otherwise.
     health : float
         Until a storage that does not answer is called unavailable.
+    recent : float
+        For which a storage that has answered is not looked at again.
     grace : float
         For requests under way when the service stops.
     turn : float
@@ -87,6 +89,7 @@ class Times(NamedTuple):
     unread: float = 30.0
     wait: float = 1.0
     health: float = 5.0
+    recent: float = 1.0
     grace: float = 20.0
     turn: float = 0.001
 

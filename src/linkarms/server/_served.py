@@ -14,6 +14,7 @@ from linkarms.campaign._campaign import StorageLike
 from linkarms.errors import NotFound
 from linkarms.server._answers import to_json
 from linkarms.server._current import Computed, Current, Glance
+from linkarms.server._health import Health
 from linkarms.server._shared import Shared
 from linkarms.server._view import PATIENCE, progress_of, view_of
 from linkarms.server._workers import Workers
@@ -38,7 +39,7 @@ class ServedCampaigns:
         Where the campaigns are.
     workers : Workers
         The threads of the process.
-    alive : Shared
+    health : Health
         Whether the storage answers, for the event loop.
     """
 
@@ -48,7 +49,7 @@ class ServedCampaigns:
         self._changed: OrderedDict[str, Campaign] = OrderedDict()
         self._read: OrderedDict[str, tuple[Campaign, Trace]] = OrderedDict()
         self._watched: OrderedDict[str, _Watched] = OrderedDict()
-        self.alive = Shared(lambda: workers.run("health", self.names))
+        self.health = Health(lambda: workers.run("health", self.names))
 
     def names(self) -> list[str]:
         """The names of all campaigns; none in a storage that does not exist yet."""

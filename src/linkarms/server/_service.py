@@ -2,7 +2,6 @@
 
 # no `from __future__ import annotations`: FastAPI reads the dependencies of these functions, which are made here, off their annotations
 
-import asyncio
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +14,7 @@ from linkarms.server._access import COOKIE, Access
 from linkarms.server._answers import json_answer, sent, to_json
 from linkarms.server._body import Intake, described
 from linkarms.server._choices import choices
-from linkarms.server._limits import BODIES, TIMES
+from linkarms.server._limits import BODIES
 from linkarms.server._live import Live
 from linkarms.server._metrics import Metrics
 from linkarms.server._problems import problem, responses
@@ -48,10 +47,9 @@ def service_routes(
 
     @routes.get("/healthz", response_class=PlainTextResponse, responses=responses(), tags=["service"])
     async def health() -> Response:
-        """``ok`` if the storage can be read. Everybody may ask, so it says no more."""
+        """``ok`` if the storage could be read within the last five seconds. Everybody may ask, so it says no more."""
         try:
-            async with asyncio.timeout(TIMES.health):
-                await served.alive()
+            await served.health.check()
         except (LinkarmsError, TimeoutError):
             return problem(503, "the storage cannot be read; GET /api/v1/campaigns says more")
         return PlainTextResponse("ok\n")
