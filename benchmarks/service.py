@@ -1,7 +1,7 @@
 """Requests per second and their times under load: ``python -m benchmarks.service [--quick] [--against OTHER]``.
 
 A service of its own on SQLite, and client processes with connections that stay open. Each connection sends one request after the other.
-With ``--against OTHER``, the interpreter of another environment or a directory with another checkout, that version is measured in the same
+With ``--against OTHER``, the interpreter of another environment, that version is measured in the same
 run: row by row, one version after the other. The figures go to benchmarks/service.json and into docs/service.md.
 """
 
@@ -151,9 +151,7 @@ def main(arguments=None):
     """Measure, and keep the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one second each, and nothing is written")
-    parser.add_argument(
-        "--against", metavar="OTHER", help="an interpreter, or a checkout, of another version"
-    )
+    parser.add_argument("--against", metavar="OTHER", help="the interpreter of another version")
     parser.add_argument("--name", default="before", help="how the page calls that version")
     parser.add_argument("--connections", type=int, nargs="+", default=CONNECTIONS)
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)

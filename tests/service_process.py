@@ -22,18 +22,15 @@ def free_port():
 class Service:
     """Start with ``with Service(storage) as service``; `kill` and `start` again as often as needed, on the same port.
 
-    ``files`` limits the open files of the process, ``main`` is its program. ``other`` is another linkarms: an interpreter, or a directory
-    with its sources.
+    ``files`` limits the open files of the process, ``main`` is its program. ``other`` is the interpreter of another
+    environment, with another linkarms.
     """
 
     def __init__(self, storage, *options, port=None, files=None, main=MAIN, other=None):
         self.port = port or free_port()
         self._environment = os.environ | {"LINKARMS_QUIET": "1"}
-        python = sys.executable
-        if other is not None and os.path.isdir(other):
-            self._environment["PYTHONPATH"] = os.path.join(other, "src")
-        elif other is not None:
-            python = other
+        python = sys.executable if other is None else other
+        if other is not None:
             self._environment.pop("PYTHONPATH", None)
         limit = [] if files is None else ["sh", "-c", f'ulimit -n {files}; exec "$0" "$@"']
         self._command = [*limit, python, "-c", main, "serve", "--port", str(self.port)]

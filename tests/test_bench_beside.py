@@ -11,7 +11,6 @@ from benchmarks.beside import compare as comparison
 from benchmarks.beside.jobs import Job, jobs
 from benchmarks.beside.tables import judge, tables
 
-HERE = os.environ.get("PYTHONPATH")
 STEP = {"kind": "step", "setting": ["scaling", 4], "rule": "ebc", "warm_up": 20, "steps": 30, "seed": 1}
 TRIALS = {"kind": "trials", "problem": "synthetic1", "trials": 2, "seed": 1}
 RECORDED = {"kind": "recorded", "samples": 150, "seed": 1}
@@ -26,7 +25,7 @@ def small(monkeypatch):
 
 
 def test_a_version_beside_itself_does_the_same(small):
-    report = comparison.compare(sys.executable, HERE, quick=True) | {"name": "same"}
+    report = comparison.compare(sys.executable, quick=True) | {"name": "same"}
     assert [row["name"] for row in report["rows"]] == [
         "step, per step",
         "trials, per trial, all of simulate",
@@ -107,7 +106,7 @@ def test_an_interpreter_without_linkarms_is_one_line(capfd, tmp_path):
 def test_the_figures_are_kept(small, tmp_path, capsys):
     out = tmp_path / "beside.json"
     words = [sys.executable, "--quick", "--name", "twin", "--out", str(out)]
-    code = command.main([*words, *(["--path", HERE] if HERE else [])])
+    code = command.main(words)
     report = json.loads(out.read_text())
     assert report["name"] == "twin"
     assert code == (0 if all(t["met"] for t in report["targets"]) else 1)

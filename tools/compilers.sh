@@ -14,6 +14,7 @@ else
 fi
 rm -f build/gcc/decisions.json build/clang/decisions.json
 for compiler in gcc clang; do
+  PYTHONPATH="build/$compiler/package" "$venv/bin/python" tools/check_core.py "build/$compiler/package"
   PYTHONPATH="build/$compiler/package" "$venv/bin/python" tools/decisions.py write "build/$compiler/decisions.json" &
 done
 wait

@@ -13,3 +13,9 @@ rm -rf "$build/package" && mkdir -p "$build/package"
 cp -r "$root/src/linkarms" "$build/package/linkarms"
 rm -f "$build"/package/linkarms/_core*.so
 cp "$build"/_core*.so "$build/package/linkarms/"
+# With `package` in PYTHONPATH every process takes this core: an editable install in the environment would come before it.
+cat >"$build/package/sitecustomize.py" <<'PYTHON'
+import sys
+
+sys.meta_path[:] = [finder for finder in sys.meta_path if not type(finder).__name__.startswith("ScikitBuild")]
+PYTHON

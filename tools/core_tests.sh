@@ -35,5 +35,6 @@ configure "$root/tools/core_build.sh" "$venv" "$build"
 cd "$root"
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export PYTHONPATH="$build/package"
+LD_PRELOAD="$preload" "$venv/bin/python" tools/check_core.py "$build/package"
 # shellcheck disable=SC2086
 LD_PRELOAD="$preload" exec "$venv/bin/python" -m pytest -q -p no:cacheprovider ${@:--n 2 tests/test_core_*.py tests/test_recorded.py}

@@ -21,7 +21,6 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure, print the tables, keep the figures; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.beside", description=__doc__)
     parser.add_argument("python", help="the interpreter that has the other version")
-    parser.add_argument("--path", help="its PYTHONPATH [default: none]")
     parser.add_argument("--name", default="other", help="what the tables call it")
     parser.add_argument("--quick", action="store_true", help="a few minutes; writes nothing")
     parser.add_argument("--seed", type=int, default=0, help="fixes problems and samples")
@@ -32,9 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     out = options.out or (None if options.quick else page.BESIDE)
     try:
         with Progress("beside") as bar:
-            report = compare(
-                options.python, options.path, quick=options.quick, seed=options.seed, say=bar.update
-            )
+            report = compare(options.python, quick=options.quick, seed=options.seed, say=bar.update)
     except LinkarmsError as error:
         parser.exit(2, f"{error}\n")
     report["name"] = options.name

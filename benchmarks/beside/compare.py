@@ -92,7 +92,6 @@ class Version:
 
 def compare(
     python: str,
-    path: str | None = None,
     *,
     quick: bool = False,
     seed: int = 0,
@@ -104,8 +103,6 @@ def compare(
     ----------
     python : str
         The interpreter that has the other version.
-    path : str, optional
-        Its PYTHONPATH; none by default.
     quick : bool, default False
         Fewer rounds and shorter runs.
     seed : int, default 0
@@ -119,8 +116,6 @@ def compare(
         Plain data: ``quick``, ``seed``, ``machine``, ``versions``, ``rows``, ``startup``.
     """
     theirs = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    if path is not None:
-        theirs["PYTHONPATH"] = path
     report: dict[str, Any] = {"quick": quick, "seed": seed, "machine": machine()}
     with Version(sys.executable, dict(os.environ)) as this, Version(python, theirs) as other:
         report["versions"] = {"this": this.versions, "other": other.versions}
