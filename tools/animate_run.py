@@ -1,4 +1,4 @@
-"""Draw one run as an animated SVG, docs/images/run.svg: arms being sampled, the dendrogram settling, the evidence reaching its level.
+"""Draw one run as an animated SVG, docs/images/run.svg: arms being sampled, the dendrogram settling, the evidence reaching its threshold.
 
 Run it with ``python tools/animate_run.py``. The picture is an ordinary image in the README; the site shows it with buttons.
 """
@@ -98,9 +98,9 @@ def tree_panel(now: Moment) -> Iterator[str]:
 
 
 def evidence_panel(history: list[Moment], total: int) -> Iterator[str]:
-    """The evidence so far, against the level at which the rule stops."""
-    level = history[-1].result.threshold
-    top = 1.25 * level
+    """The evidence so far, against the threshold at which the rule stops."""
+    threshold = history[-1].result.threshold
+    top = 1.25 * threshold
 
     def x(n: int) -> float:
         return 436 + 204 * n / total
@@ -109,8 +109,8 @@ def evidence_panel(history: list[Moment], total: int) -> Iterator[str]:
         return 336 - 76 * min(max(value, 0.0), top) / top
 
     points = "L".join(f"{x(h.result.samples):.1f} {y(h.result.evidence):.1f}" for h in history)
-    yield f'<path class="cut" d="M436 {y(level):.1f}H640"/>'
-    yield f'<text class="small" x="436" y="{y(level) - 5:.1f}">level</text>'
+    yield f'<path class="cut" d="M436 {y(threshold):.1f}H640"/>'
+    yield f'<text class="small" x="436" y="{y(threshold) - 5:.1f}">threshold</text>'
     yield f'<path class="evidence" d="M436 {y(0.0)}L{points}"/>'
     n, e = history[-1].result.samples, history[-1].result.evidence
     yield f'<circle class="head" cx="{x(n):.1f}" cy="{y(e):.1f}" r="4"/>'
@@ -158,7 +158,7 @@ def draw(history: list[Moment]) -> str:
         '<title id="run-title">One run, sample by sample</title>',
         '<desc id="run-text">Six ovens are measured, one reading at a time. Ovens whose cluster is in doubt get more samples. The '
         f"dendrogram of the estimates settles into three clusters, and after {total} samples the evidence "
-        "reaches the level at which the run stops.</desc>",
+        "reaches the threshold at which the run stops.</desc>",
         f"<style>{style}</style>",
         '<rect class="paper" width="660" height="400" rx="10"/>',
         '<text class="title" x="18" y="32">Samples and estimates</text>',
