@@ -12,7 +12,7 @@ $(BIN)/python:
 # The build tools stay in the environment: the core is built again when one of its sources has changed.
 CORE := CMakeLists.txt $(shell git ls-files cpp 2>/dev/null || find cpp -type f)
 $(VENV)/.build: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install -q 'scikit-build-core>=0.11' 'nanobind>=2.7' cmake ninja
+	$(BIN)/python -m pip install -q 'scikit-build-core>=1.0' 'nanobind>=2.7' cmake ninja
 	@touch $@
 
 # A C++20 compiler is needed; where there is none, `tools/compiler.sh` takes zig from PyPI.
