@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -49,16 +50,16 @@ class Told:
 
 
 class _Prefixes(Told):
-    """The first samples of growing lists."""
+    """The first samples of growing rows of numbers."""
 
-    def __init__(self, lists: Sequence[list[Array]], n_features: int) -> None:
+    def __init__(self, rows: Sequence[array[float]], n_features: int) -> None:
         super().__init__(())
-        self._lists, self._lengths, self._d = lists, [len(x) for x in lists], n_features
+        self._rows, self._lengths, self._d = rows, [len(x) for x in rows], n_features
 
     def arrays(self) -> list[Array]:
         return [
-            np.array(x[:n], dtype=np.float64).reshape(n, self._d)
-            for x, n in zip(self._lists, self._lengths, strict=True)
+            np.array(x[:n], dtype=np.float64).reshape(-1, self._d)
+            for x, n in zip(self._rows, self._lengths, strict=True)
         ]
 
 
@@ -81,27 +82,28 @@ class SampleLog:
     """
 
     def __init__(self, n_arms: int, n_features: int) -> None:
-        self._lists: list[list[Array]] = [[] for _ in range(n_arms)]
+        # plain numbers: a service keeps those of many campaigns
+        self._rows = [array("d") for _ in range(n_arms)]
         self._d = n_features
 
     def add(self, arm: int, sample: Array) -> None:
-        """Take in a sample; the array must not change afterwards."""
-        kept = self._lists[arm]
-        if len(kept) < KEPT:
-            kept.append(sample)
+        """Take in a sample."""
+        kept = self._rows[arm]
+        if len(kept) < KEPT * self._d:
+            kept.extend(sample.tolist())
 
     def lengths(self) -> list[int]:
         """Return how many samples of each arm are kept."""
-        return [len(x) for x in self._lists]
+        return [len(x) // self._d for x in self._rows]
 
     def cut(self, lengths: Sequence[int]) -> None:
         """Forget all but the first samples of each arm."""
-        for kept, n in zip(self._lists, lengths, strict=True):
-            del kept[n:]
+        for kept, n in zip(self._rows, lengths, strict=True):
+            del kept[n * self._d :]
 
     def told(self) -> Told:
         """Return a view of what is kept now."""
-        return _Prefixes(self._lists, self._d)
+        return _Prefixes(self._rows, self._d)
 
 
 class ModelFit:
