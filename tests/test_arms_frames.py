@@ -112,6 +112,11 @@ def test_values_have_to_be_numbers(make):
     texts = make({"zone": ["a"], "gap": ["1.0"]})
     with pytest.raises(errors.InvalidInput, match="column 'gap' is not numeric"):
         from_frame(texts, "zone", "gap")
+    words = make({"zone": ["a", "b", "a"], "gap": [None, "1.0", "far"]})
+    with pytest.raises(
+        errors.InvalidInput, match=r"'gap' is not numeric: row 2 \(counted from 0\) has 'far'; give"
+    ):
+        from_frame(words, "zone", "gap")
     days = make({"zone": ["a"], "gap": [datetime.date(2020, 1, 1)]})
     with pytest.raises(errors.InvalidInput, match="column 'gap' is not numeric"):
         from_frame(days, "zone", "gap")
@@ -233,7 +238,7 @@ def test_fractions_may_come_late(tmp_path):
         ("none.parquet", None, "there is no such file"),
         ("data.xls", b"", r"it has to end in \.csv, \.csv\.gz, \.tsv, \.tsv\.gz, .*\.parquet, \.xlsx"),
         ("data", b"a,b\n1,2\n", "it has to end in"),
-        ("empty.csv", b"", "cannot be read: .*[Ee]mpty"),
+        ("empty.csv", b"", "the file is empty; give a table with a header and one row per sample"),
         ("ragged.csv", b"a,b\n1,2\n1,2,3\n", "cannot be read: .*[Ee]xpected 2 columns"),
         ("latin.csv", b"a,b\nM\xfcnchen,2\n", "cannot be read: .*column 'a' is not UTF-8"),
         ("broken.csv.gz", b"not gzip at all", "cannot be read"),

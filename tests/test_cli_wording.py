@@ -38,8 +38,8 @@ CREATE = ("campaign", "create", "lab")
         ),
         (
             ("simulate", "p.json"),
-            "p.json: n_clusters=7 is out of range",
-            "p.json: n_clusters=7 is out of range",
+            "p.json: n_clusters=7, but there are only 3 arms",
+            "p.json: n_clusters=7, but there are only 3 arms",
         ),
     ],
 )

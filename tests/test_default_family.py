@@ -234,6 +234,8 @@ def test_records_without_spread_are_refused():
     data = {"a": [1.5, 1.5], "b": [2.0, 2.5], "c": [9.0, 9.5]}
     with pytest.raises(la.errors.InvalidInput, match="records of arm 'a' are all equal"):
         la.cluster(data, 2)
+    with pytest.raises(la.errors.InvalidInput, match="there is only one record of arm 'b', so its variance"):
+        la.cluster({**data, "a": [1.0, 1.5], "b": [2.0]}, 2)
     assert la.cluster(data, 2, family="gaussian").stopped
     assert la.cluster(data, 2, family="gaussian-unknown:shared", max_samples=50).samples <= 50
     assert la.cluster(data, 3).stopped  # nothing to decide

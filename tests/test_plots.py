@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import subprocess
 import sys
@@ -237,6 +238,28 @@ def test_summary_makes_a_file(tmp_path, which, history):
     figure.savefig(tmp_path / "summary.png", dpi=50)
     figure.savefig(tmp_path / "summary.svg")
     assert (tmp_path / "summary.png").stat().st_size > 5000
+
+
+def test_the_reason_fits_the_page():
+    result = dataclasses.replace(
+        RESULTS["plane"], reason="no promise: " + "a long reason that says why " * 12
+    )
+    figure = plots.summary(result)
+    headline, reason = figure.texts
+    box = reason.get_window_extent()
+    assert reason.get_text().count("\n") == 1
+    assert reason.get_text().endswith("…")
+    assert box.x1 <= figure.bbox.x1
+    assert box.y1 <= headline.get_window_extent().y0
+
+
+def test_a_run_that_stopped_does_not_say_when_it_would_have_stopped():
+    def said(evidence):
+        axes = plots.plot_evidence(plots.History((1, 2), (0.0, evidence), (5.0, 5.0), (1.0, 0.03)))
+        return [text.get_text() for text in axes.texts]
+
+    assert said(4.0) == ["would have stopped at delta = 0.03"]
+    assert said(6.0) == []
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,10 @@ def check_delta(value: Any, name: str = "delta") -> float:
 
 def check_n_clusters(value: Any, n_arms: int) -> int:
     """Check the number of clusters: 1..M."""
+    if isinstance(value, numbers.Integral) and int(value) > n_arms:
+        if n_arms == 1:
+            raise InvalidInput(f"n_clusters={value}, but there is only one arm; give more arms, or choose 1")
+        raise InvalidInput(f"n_clusters={value}, but there are only {n_arms} arms; choose 1 to {n_arms}")
     return check_integer("n_clusters", value, 1, n_arms)
 
 

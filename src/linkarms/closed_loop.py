@@ -188,7 +188,13 @@ def _refuse_constant(source: RecordedArms, clusterer: BanditClusterer) -> None:
     constant = np.flatnonzero(spread == 0.0)
     if clusterer.done or len(constant) == 0 or (shared and spread.any()):
         return
+    of_arm = f"of arm {source.names[constant[0]]!r}"
+    what = (
+        f"the records {of_arm} are all equal"
+        if source.n_records[constant[0]] > 1
+        else f"there is only one record {of_arm}"
+    )
     raise InvalidInput(
-        f"the records of arm {source.names[constant[0]]!r} are all equal, so their variance cannot be estimated; leave the arm "
+        f"{what}, so its variance cannot be estimated; leave the arm "
         "out, or give a family that needs no estimate: 'gaussian:VARIANCE', 'bounded:LOW:HIGH', 'bernoulli', 'poisson'"
     )

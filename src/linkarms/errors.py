@@ -38,7 +38,7 @@ class LinkarmsError(Exception):
     ...     la.BanditClusterer(n_clusters=9, arms=6)
     ... except la.LinkarmsError as error:
     ...     print(error)
-    n_clusters=9 is out of range; give a whole number from 1 to 6
+    n_clusters=9, but there are only 6 arms; choose 1 to 6
     """
 
 
@@ -51,7 +51,7 @@ class InvalidInput(LinkarmsError, ValueError):
     >>> la.psi([1, 1, 1], [0.0, 1.0, 5.0], n_clusters=4)
     Traceback (most recent call last):
         ...
-    linkarms.errors.InvalidInput: n_clusters=4 is out of range; give a whole number from 1 to 3
+    linkarms.errors.InvalidInput: n_clusters=4, but there are only 3 arms; choose 1 to 3
     """
 
 

@@ -174,7 +174,7 @@ class Result:
 
     @property
     def cuts(self) -> tuple[Cut, ...]:
-        """Every cut into 2 to M - 1 clusters that is certain now, the fewest clusters first; computed when first asked for.
+        """Every cut into 2 to M - 1 clusters that is certified now, the fewest clusters first; computed when first asked for.
 
         With probability at least ``1 - delta``, every cut that is ever listed here is the true one, for all numbers of clusters and
         at all times together. So K may be chosen after seeing the data. This has a delta of its own: relying on `labels` of a run

@@ -59,6 +59,8 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> Any:
         )
     if not path.is_file():
         raise InvalidInput(f"{path}: {'not a file' if path.exists() else 'there is no such file'}")
+    if path.stat().st_size == 0:
+        raise InvalidInput(f"{path}: the file is empty; give a table with a header and one row per sample")
     require("pyarrow", "data")
     import pyarrow
 

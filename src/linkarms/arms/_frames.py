@@ -67,7 +67,7 @@ def from_frame(
     except Exception as error:  # whatever the frame's library raises: duplicate columns, a failing query
         raise InvalidInput(f"the frame cannot be read: {one_line(error)}") from error
     if len(table) == 0:
-        raise InvalidInput("the frame has no rows")
+        raise InvalidInput("the table has no rows; give one row per sample")
     if arm is None:
         return _from_wide(table, columns, value, replace, seed, drop_missing)
     values = [value] if isinstance(value, str) else list(value or ())
@@ -163,10 +163,20 @@ def _as_floats(series: Any) -> NDArray[np.float64]:
     import narwhals as nw
 
     if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
-        raise InvalidInput(
-            f"column {series.name!r} is not numeric (its type is {series.dtype}); convert it to numbers"
-        )
+        raise InvalidInput(f"column {series.name!r} is not numeric{_first_text(series)}")
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _first_text(series: Any) -> str:
+    """What is wrong with a column that has no numbers: its first text that is not a number, or its type."""
+    for row, cell in enumerate(series.to_list()):
+        try:
+            float(cell)
+        except ValueError:
+            return f": row {row} (counted from 0) has {str(cell)[:40]!r}; give a number, or leave the cell empty and use drop_missing"
+        except TypeError:  # missing, a date
+            continue
+    return f" (its type is {series.dtype}); convert it to numbers"
 
 
 def _refuse_missing(

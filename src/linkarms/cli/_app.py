@@ -26,7 +26,14 @@ __all__ = ["app", "run"]
 
 app = typer.Typer(
     name="linkarms",
-    help="Group noisy sources into clusters with few samples and a promised error probability.",
+    help="""Group noisy sources into clusters with few samples and a promised error probability.
+
+    The sources are called arms. Start with a demonstration, or with a file that has one row per sample:
+
+    \b
+      linkarms demo
+      linkarms cluster FILE.csv --arm COL --value COL -k 2 --out picture.png
+    """,
     add_completion=False,
     rich_markup_mode=None,
 )

@@ -49,7 +49,7 @@ __all__ = ["campaign"]
 
 campaign = typer.Typer(
     name="campaign",
-    help="Runs in a database: days of measurements, by many people.",
+    help="Runs in a database, for long measurements by many workers.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )

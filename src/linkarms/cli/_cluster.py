@@ -60,7 +60,7 @@ Value = Annotated[
 Wide = Annotated[bool, typer.Option("--wide", help="The table has one column per arm.")]
 DropMissing = Annotated[
     bool,
-    typer.Option("--drop-missing", help="Leave out rows with missing values instead of refusing the table."),
+    typer.Option("--drop-missing", help="Skip rows with missing values instead of refusing the table."),
 ]
 Family = Annotated[str | None, typer.Option(metavar="NAME", help=FAMILY_HELP)]
 Sampling = Annotated[str, typer.Option(metavar="RULE", help="Which arm to pull: ebc, ebc-h, round-robin.")]
@@ -100,9 +100,9 @@ def cluster(
 ) -> None:
     """Cluster the arms of a file of recorded samples.
 
-    Rows are drawn one at a time, as if each were expensive: few of arms whose cluster is clear, many of arms in doubt. If the rows
-    contradict the family, a warning says what was seen, what it means for the promise and what to use instead. The exit code is 1 if
-    the rows, or --max-samples, were not enough for the promise.
+    An arm is a source of samples, and each row of the file is one sample. Rows are drawn one at a time, as if each were expensive: few of
+    arms whose cluster is clear, many of arms in doubt. If the rows contradict the family, a warning says what was seen, what it means
+    for the promise and what to use instead. The exit code is 1 if the rows, or --max-samples, were not enough for the promise.
 
     \b
     Examples:

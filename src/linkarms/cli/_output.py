@@ -54,8 +54,8 @@ def print_result(result: Result) -> None:
     console.print(Text(in_options(result.reason)))
     if result.has_cuts and result.cuts:
         counts = ", ".join(str(cut.n_clusters) for cut in result.cuts)
-        what = "the cut" if len(result.cuts) == 1 else "all together: the cuts"
-        console.print(Text(f"certain at delta={result.delta:g}, {what} into {counts} clusters"))
+        what = ": the cut" if len(result.cuts) == 1 else ", all together: the cuts"
+        console.print(Text(f"certified at delta={result.delta:g}{what} into {counts} clusters"))
     for warning in result.warnings:
         console.print(Text("warning: ", style="bold").append(Text(in_options(warning), style="not bold")))
 

@@ -135,6 +135,8 @@ def _read_problem(path: Path) -> Any:
 
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InvalidInput(f"{path}: there is no such file") from error
     except OSError as error:
         raise InvalidInput(f"{path}: {error.strerror or error}") from error
     except ValueError as error:

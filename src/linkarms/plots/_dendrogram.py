@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class DendrogramInfo:
     by_threshold : bool
         The cut is the distance threshold of the run.
     certified : tuple of (int, float, float)
-        The numbers of clusters whose cuts are certain (`Result.cuts`), and the heights between which each cut goes.
+        The numbers of clusters whose cuts are certified (`Result.cuts`), and the heights between which each cut goes.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def dendrogram_info(result: Result, *, cuts: bool = True) -> DendrogramInfo:
     result : Result
         The result of a run, finished or not.
     cuts : bool, default True
-        Also find out which cuts are certain.
+        Also find out which cuts are certified.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def dendrogram_info(result: Result, *, cuts: bool = True) -> DendrogramInfo:
 
 
 def plot_dendrogram(result: Result, *, ax: Axes | None = None) -> Axes:
-    """Draw the single-linkage tree of the estimates and the cut that makes the clusters; cuts that are certain are shaded.
+    """Draw the single-linkage tree of the estimates and the cut that makes the clusters; certified cuts are shaded.
 
     Parameters
     ----------
@@ -139,6 +139,7 @@ def plot_dendrogram(result: Result, *, ax: Axes | None = None) -> Axes:
     size = min(5.0, row_font(ax, len(info.labels)))
     for row, label in enumerate(info.labels):
         ax.plot(0.0, row, "o", color=cluster_color(label), markersize=size, clip_on=False, zorder=3)
+    handles: list[Any] = []
     if info.cut is not None:
         count = len(set(info.labels))
         text = (
@@ -146,23 +147,26 @@ def plot_dendrogram(result: Result, *, ax: Axes | None = None) -> Axes:
             if info.by_threshold
             else f"cut into {count} cluster{'s' if count > 1 else ''}"
         )
-        key(ax, [ax.axvline(info.cut, color=INK, linewidth=1.2, linestyle=(0, (4, 2.5)), label=text)])
-    for count, low, high in info.certified:
-        ax.axvspan(low, high, color=ACCENT, alpha=0.1, linewidth=0)
+        handles.append(ax.axvline(info.cut, color=INK, linewidth=1.2, linestyle=(0, (4, 2.5)), label=text))
+    for i, (count, low, high) in enumerate(info.certified):
+        band = ax.axvspan(low, high, color=ACCENT, alpha=0.1, linewidth=0, label="certified")
+        handles += [band] if i == 0 else []
         ax.annotate(
-            f"{count} certain",
-            ((low + high) / 2.0, 1.0),
-            (0, 2),
+            f"K = {count}",
+            (low, 1.0),
+            (4, -3),
             xycoords=ax.get_xaxis_transform(),
             textcoords="offset points",
-            ha="center",
-            va="bottom",
+            va="top",
             fontsize="x-small",
             color=MUTED,
         )
+    if handles:
+        key(ax, handles)
     top = max((merge[4] for merge in info.merges), default=1.0) or 1.0
     ax.set_xlim(0.0, max(top, info.cut or 0.0) * 1.06)
     label_rows(ax, info.arms, info.labels)
+    ax.tick_params(axis="y", pad=7)  # clear of the dots
     ax.set_xlabel("distance at which they merge")
     return ax
 

@@ -151,21 +151,25 @@ def plot_evidence(history: History, *, ax: Axes | None = None) -> Axes:
     ax.fill_between(
         samples, evidence, threshold, where=evidence < threshold, color=ACCENT, alpha=0.08, linewidth=0
     )
-    if evidence[-1] >= threshold[-1]:
+    stopped = evidence[-1] >= threshold[-1]
+    if stopped:
         ax.plot(samples[-1], evidence[-1], "o", color=ACCENT, markersize=8, markeredgecolor="white", zorder=4)
     top = _top(evidence, threshold)
-    ax.set_ylim(min(0.0, np.nanmin(evidence, initial=0.0)), top)
+    lowest = min(0.0, float(np.nanmin(evidence, initial=0.0)))
+    ax.set_ylim(lowest - (0.04 * (top - lowest) if lowest < 0.0 else 0.0), top)
     ax.set_xlim(0.0, samples[-1] * 1.04)
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("samples")
     key(ax, [curve, level])
-    if len(history.error_bound) and (bound := history.error_bound[-1]) is not None:
-        ax.annotate(
+    bound = history.error_bound[-1] if len(history.error_bound) else None
+    if not stopped and bound is not None and np.isfinite(threshold[-1]):
+        ax.annotate(  # below the threshold on the left, where the evidence has not been yet
             would_stop_at(bound, ended=True),
-            (1.0, 0.02),
-            xycoords="axes fraction",
-            ha="right",
-            va="bottom",
+            (0.02, threshold[-1]),
+            (0, -5),
+            xycoords=ax.get_yaxis_transform(),
+            textcoords="offset points",
+            va="top",
             fontsize="small",
             color=MUTED,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -53,11 +54,13 @@ def summary(
     if history is None:
         history = History((result.samples,), (result.evidence,), (result.threshold,), (result.error_bound,))
     with matplotlib.rc_context(STYLE):
-        height = 8.0 + 0.2 * max(0, len(result.arms) - 24) if len(result.arms) <= 60 else 8.0
+        promise = _promise(result)
+        head = 0.65 + 0.2 * len(promise)
+        height = 7.15 + head + (0.2 * max(0, len(result.arms) - 24) if len(result.arms) <= 60 else 0.0)
         figure = new_figure(11.0, height)
         engine: Any = figure.get_layout_engine()
         engine.set(
-            rect=(0.01, 0.01, 0.98, 0.99 - 0.85 / height), w_pad=0.12, h_pad=0.1, wspace=0.04, hspace=0.06
+            rect=(0.01, 0.01, 0.98, 0.99 - head / height), w_pad=0.12, h_pad=0.1, wspace=0.04, hspace=0.06
         )
         grid = figure.subplots(2, 2)
         plot_arms(result, true_parameters, ax=grid[0, 0])
@@ -65,7 +68,7 @@ def summary(
         plot_evidence(history, ax=grid[1, 0])
         plot_pulls(result, ax=grid[1, 1])
         figure.text(0.02, 1 - 0.3 / height, _headline(result), fontsize=17, fontweight="bold", va="center")
-        figure.text(0.02, 1 - 0.62 / height, _promise(result), fontsize=11, color=MUTED, va="center")
+        figure.text(0.02, 1 - 0.52 / height, "\n".join(promise), fontsize=11, color=MUTED, va="top")
         # Lay the page out once, then put the names where there is room and leave it at that.
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
@@ -80,7 +83,7 @@ def _headline(result: Result) -> str:
     return f"{found}, {result.samples:,} samples"
 
 
-def _promise(result: Result) -> str:
-    text = " ".join(result.reason.split()).replace("$", r"\$")
-    text = text[:1].upper() + text[1:]
-    return text if len(text) <= 130 else text[:129] + "…"
+def _promise(result: Result) -> list[str]:
+    """The reason in one or two lines that fit the page."""
+    text = result.reason[:1].upper() + result.reason[1:]
+    return [line.replace("$", r"\$") for line in textwrap.wrap(text, 120, max_lines=2, placeholder=" …")]
