@@ -29,13 +29,13 @@ result = experiment.result()
 print(result)
 
 # %%
-# The visitors were not spread evenly: variants whose group was clear early were shown less often.
+# Visitors were not spread evenly: variants whose group was clear early were shown less often.
 
 la.plots.plot_pulls(result)
 plt.show()
 
 # %%
-# The evidence grew until it reached its level. From then on, the groups are wrong with probability at most 5%.
+# The run stopped when the evidence reached the threshold. The groups are wrong with probability at most 5%.
 
 la.plots.plot_evidence(recorder.history)
 plt.show()

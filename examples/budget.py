@@ -2,7 +2,7 @@
 I can pay for 300 samples. What do I get?
 =========================================
 
-A budget may end before the rule stops. Then there is no promise, but the result says how far the run was from one: ``error_bound`` is the
+If the budget ends before the rule stops, there is no promise. But the result says how far the run was from one: ``error_bound`` is the
 smallest ``delta`` at which it would have stopped by now.
 """
 
@@ -18,7 +18,7 @@ print(result)
 print(f"stopped: {result.stopped}; would have stopped at delta = {result.error_bound:.2g}")
 
 # %%
-# The evidence is on its way to the level for ``delta = 0.001``.
+# The evidence has not yet reached the threshold for ``delta = 0.001``.
 
 la.plots.plot_evidence(recorder.history)
 plt.show()

@@ -34,4 +34,4 @@ ax.legend()
 plt.show()
 
 ratio = times.mean(axis=0) / np.asarray(curve.samples)
-print(f"linkarms needs {100 * (ratio.mean() - 1):+.1f}% samples, on average over the curve")
+print(f"difference from the paper, on average over the curve: {100 * (ratio.mean() - 1):+.1f}%")

@@ -7,8 +7,8 @@ that a flight arrives more than a quarter of an hour late.
 """
 
 # %%
-# "Late" is yes or no, so the family is ``bernoulli``: it assumes nothing but the chance itself. Delays in minutes would have very heavy
-# tails, and their mean says little about a usual flight.
+# "Late" is yes or no, so the family is ``bernoulli``: it assumes nothing but the chance itself. Delays in minutes have very heavy
+# tails, so their mean does not describe a typical flight.
 
 import matplotlib.pyplot as plt
 

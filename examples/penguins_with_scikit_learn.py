@@ -22,7 +22,7 @@ model.fit(X, banditclustering__groups=birds["species"])
 model
 
 # %%
-# Two species in one cluster, one in the other, and most birds were never looked at.
+# Two species are in one cluster, one is in the other, and most birds were not needed.
 
 fitted = model[-1]
 print(dict(zip(fitted.arms_, fitted.arm_labels_.tolist(), strict=True)))

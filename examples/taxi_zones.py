@@ -3,7 +3,7 @@ Which taxi zones have similar waiting times?
 ============================================
 
 A sample of the pickups in six zones of New York ships with the package: one row per pickup, with the seconds since the last one in that
-zone. Do the zones fall into two groups, and how many pickups must one look at to be sure?
+zone. Do the zones fall into two groups, and how many pickups does it take to be sure?
 """
 
 # %%
@@ -20,7 +20,7 @@ pickups["log10 of seconds"] = np.log10(pickups["gap"].clip(lower=1))
 print(pickups.groupby("zone")["gap"].describe()[["count", "50%", "mean"]].round())
 
 # %%
-# ``cluster`` draws one pickup at a time, from the zone about which most is still to be learned.
+# ``cluster`` draws one pickup at a time, from the zone whose next sample is most informative.
 
 recorder = la.plots.HistoryRecorder()
 result = la.cluster(

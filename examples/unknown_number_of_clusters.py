@@ -8,7 +8,7 @@ agree to within half a gram are as good as one, directly or by way of others in 
 
 # %%
 # ``distance_threshold`` takes the place of ``n_clusters``, as in scikit-learn and SciPy. ``tolerance`` says how exactly the threshold is
-# meant: gaps between 0.45 and 0.55 g may be counted either way, so that a gap of exactly 0.5 g does not make the run endless.
+# meant: gaps between 0.45 and 0.55 g may be counted either way, so the run ends even if a gap is exactly 0.5 g.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,7 +25,7 @@ result = run.result()
 print(result)
 
 # %%
-# Three kinds of scales. The number came out of the data; the promise is about it as well.
+# There are three kinds of scales. The run found this number, and the promise covers it.
 
 la.plots.plot_arms(result)
 plt.show()
