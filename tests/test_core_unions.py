@@ -1,7 +1,7 @@
 """Union bounds: every wrong partition has a witness in the family, by brute force, and families are no larger than counted."""
 
 import math
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -63,6 +63,7 @@ class Truth:
         side = components(n, [e for e in tree[: n - k] if e != (u, v)])
         ends = [frozenset(i for i in range(n) if side[i] == side[x]) for x in (u, v)]
         self.smaller = min(ends, key=len)
+        self.size = sum(map(len, ends))  # of the cluster of the longest kept edge
 
     def length(self, pair):
         return self.dist[tuple(pair)]
@@ -70,7 +71,7 @@ class Truth:
     def family(self, name):
         e, g = self.kept, self.apart
         if name == "pairs":
-            return {(g[0], e[0])} | {(x, g[0]) for x in g[1:]} | {(e[0], x) for x in e[1:]}
+            return {(x, e[0]) for x in g} | {(e[0], x) for x in e[1:]}
         if name == "flat":
             return {(x, y) for x in g for y in e}
         if name == "third":
@@ -96,39 +97,46 @@ def has_witness(named, pairs, covered):
     )
 
 
+def units(covered, pieces):
+    """The events of pieces: the pieces themselves, or their sets of arms."""
+    return covered if pieces else {uv | ab for uv, ab in covered}
+
+
 @pytest.mark.parametrize(("n", "k"), [(3, 2), (4, 2), (4, 3), (5, 2), (5, 3), (5, 4), (6, 2), (6, 3), (6, 4)])
 def test_every_wrong_partition_has_a_witness(n, k):
     rng = np.random.default_rng(10 * n + k)
     everything = list(partitions(n, k))
-    counts = core.union_sizes(n, k)
     for _ in range(6):
         truth = Truth(rng, n, k)
         for name in ("pairs", "flat", "third", "any", "every"):
             covered = truth.family(name)
             assert all(truth.length(uv) >= truth.length(ab) for uv, ab in covered), name
-            if name == "pairs":
-                assert len(covered) <= counts[0]
             for named in everything:
                 if set(named) == truth.clusters or (name == "pairs" and max(map(len, named)) > 2):
                     continue
                 assert has_witness(named, truth.pairs, covered), (name, named, truth.clusters)
-        assert min(len(truth.family("flat")), len(truth.family("third"))) <= counts[1]
-        tolerant, every = core.union_sizes(n, k, tolerant=True), core.union_sizes(n, k, promise="every-cut")
-        assert tolerant[0] == tolerant[1]
-        assert every[0] == every[1]
-        assert len(truth.family("any")) <= tolerant[0]
-        assert len(truth.family("every")) <= every[0]
 
 
-def test_the_family_of_the_smaller_size_stays_within_it():
-    """The rule uses one of flat and third, whichever has the smaller maximum: that one must never be larger."""
-    rng = np.random.default_rng(5)
-    for n, k in ((4, 2), (5, 2), (6, 2), (6, 3), (7, 3), (8, 2)):
-        separated = math.comb(n, 2) - min(sum(math.comb(s, 2) for s in shape) for shape in shapes(n, k))
-        flat = (n - k) * separated
-        name = "flat" if core.union_sizes(n, k)[1] == flat else "third"
-        for _ in range(30):
-            assert len(Truth(rng, n, k).family(name)) <= core.union_sizes(n, k)[1]
+@pytest.mark.parametrize("pieces", [True, False])
+@pytest.mark.parametrize(("n", "k"), [(n, k) for n in range(3, 10) for k in range(2, n)])
+def test_families_are_no_larger_than_counted_and_weights_add_up_to_one(n, k, pieces):
+    rng = np.random.default_rng(100 * n + k)
+    counts = core.count_events(n, k, pieces=pieces)
+    weight = [math.exp(-core.union_base(n, k, pieces, largest)) for largest in (2, 3)]
+    assert weight[0] >= weight[1]
+    (tolerant,) = core.count_events(n, k, tolerant=True, pieces=pieces)
+    (every,) = core.count_events(n, k, promise="every-cut", pieces=pieces)
+    for _ in range(20):
+        truth = Truth(rng, n, k)
+        n_pairs, n_rest = counts[truth.size - 2]
+        pairs = units(truth.family("pairs"), pieces)
+        # either family covers any partition: the smaller one is used
+        rest = min((units(truth.family(name), pieces) - pairs for name in ("flat", "third")), key=len)
+        assert len(pairs) <= n_pairs
+        assert len(pairs) + len(rest) <= n_pairs + n_rest or len(pairs | rest) <= core.count_sets(n)
+        assert len(pairs) * weight[0] + len(rest) * weight[1] <= 1 + 1e-12
+        assert len(units(truth.family("any"), pieces)) <= tolerant[1] or not pieces
+        assert len(units(truth.family("every"), pieces)) <= every[1] or not pieces
 
 
 def shapes(n, k, most=None):
@@ -140,35 +148,80 @@ def shapes(n, k, most=None):
 
 
 @pytest.mark.parametrize(("n", "k"), [(n, k) for n in range(3, 12) for k in range(2, n)])
-def test_sizes_are_the_largest_over_all_shapes(n, k):
-    pairs, flat, third = 0, 0, 0
+def test_counts_of_pieces_are_the_largest_over_all_shapes(n, k):
+    largest = {}
     for shape in shapes(n, k):
         apart = math.comb(n, 2) - sum(math.comb(s, 2) for s in shape)
-        pairs, flat = max(pairs, apart + n - k - 1), max(flat, (n - k) * apart)
         for size in shape:
             for side in range(1, size // 2 + 1):
-                third = max(third, apart + (n - k - 1) * side * (n - side))
-    assert core.union_sizes(n, k) == (pairs, min(flat, third))
+                third, flat = apart + (n - k - 1) * side * (n - side), (n - k) * apart + n - k - 1
+                found = (apart + n - k - 1, min(third, flat) - (apart + n - k - 1))
+                largest[size] = tuple(map(max, largest.get(size, (0, 0)), found))
+    assert core.count_events(n, k) == [largest[size] for size in range(2, n - k + 2)]
+
+
+def trees(shape):
+    """Kept edges for clusters of these sizes, the longest first: each cluster a path, for each place of that edge."""
+    first = np.cumsum((0, *shape))
+    paths = [[(m, m + 1) for m in range(a, b - 1)] for a, b in pairwise(first)]
+    for path in paths:
+        for place, edge in enumerate(path):
+            kept = [edge, *(e for p in paths for e in p if e != edge)]
+            side = (
+                range(path[0][0], edge[1])
+                if 2 * (place + 1) <= len(path) + 1
+                else range(edge[1], path[-1][1] + 1)
+            )
+            yield len(path) + 1, kept, frozenset(side)
+
+
+@pytest.mark.parametrize(("n", "k"), [(n, k) for n in range(3, 10) for k in range(2, n)])
+def test_counts_of_sets_are_enough_for_all_shapes(n, k):
+    """Sets of arms, listed for every shape, as the pieces of the families make them."""
+    counts = core.count_events(n, k, pieces=False)
+    for shape in shapes(n, k):
+        label = np.repeat(range(k), shape)
+        pairs = [frozenset(p) for p in combinations(range(n), 2)]
+        apart = [p for p in pairs if len({label[m] for m in p}) == 2]
+        for size, kept, smaller in trees(shape):
+            e = [frozenset(x) for x in kept]
+            small = {g | e[0] for g in apart} | {e[0] | x for x in e[1:]}
+            third = small | {f | x for x in e[1:] for f in pairs if len(f & smaller) == 1 and f != x}
+            flat = small | {g | x for x in e for g in apart}
+            n_pairs, n_rest = counts[size - 2]
+            assert len(small) <= n_pairs
+            assert min(len(third), len(flat)) <= n_pairs + n_rest
 
 
 def test_the_sizes_of_math_md():
-    assert [core.union_sizes(n, k) for n, k in ((6, 3), (20, 10), (4, 2))] == [(14, 25), (189, 819), (5, 7)]
     assert core.count_sets(6) == 35
     assert core.count_sets(20) == 5985
     assert core.count_sets(3) == 1
     assert core.count_sets(1000) == math.comb(1000, 3) + math.comb(1000, 4)
-    assert core.union_sizes(4, 2, tolerant=True) == (10, 10)
-    assert core.union_sizes(20, 0, promise="every-cut") == (19 * 189, 19 * 189)
-    assert core.union_sizes(4, 0, promise="every-cut") == (15, 15)
-    assert core.union_sizes(3, 0, promise="every-cut") == (4, 4)  # not 3: equal distances hold in both orders
+    assert [sum(core.count_events(4, 2)[0]), sum(core.count_events(6, 3)[2])] == [7, 25]
+    assert core.count_events(6, 3)[0][0] == 14  # pairs in pairs
+    assert core.count_events(20, 10)[0][0] == 189
+    assert core.count_events(4, 2, tolerant=True) == [(0, 10)]
+    assert core.count_events(20, 0, promise="every-cut") == [(0, 19 * 189)]
+    assert core.count_events(4, 0, promise="every-cut") == [(0, 15)]
+    assert core.count_events(3, 0, promise="every-cut") == [
+        (0, 4)
+    ]  # not 3: equal distances hold in both orders
     for tolerant in (False, True):
-        assert core.union_sizes(6, 0, promise="threshold", tolerant=tolerant) == (15, 15)
+        assert core.count_events(6, 0, promise="threshold", tolerant=tolerant) == [(0, 15)]
     # evidence that belongs to a set of arms
-    assert core.union_sizes(6, 3, pieces=False) == (14, 25)
-    assert core.union_sizes(4, 2, pieces=False) == (5, 5)
-    assert core.union_sizes(3, 2, pieces=False) == (1, 1)
-    assert core.union_sizes(4, 0, promise="every-cut", pieces=False) == (5, 5)
-    assert core.union_sizes(4, 2, tolerant=True, pieces=False) == (5, 5)
+    assert core.count_events(3, 2, pieces=False) == [(1, 0)]
+    assert core.count_events(4, 0, promise="every-cut", pieces=False) == [(0, 5)]
+    assert core.count_events(4, 2, tolerant=True, pieces=False) == [(0, 5)]
+    assert core.count_events(20, 0, promise="every-cut", pieces=False) == [(0, 19 * 171)]
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 6, 7, 10, 20, 47])
+def test_sets_never_cost_more_than_all_of_them(n):
+    """So version 2 has no larger threshold than version 1, whatever the shape of the named partition."""
+    for k in range(2, n):
+        for largest in (2, 3):
+            assert core.union_base(n, k, False, largest) <= math.log(core.count_sets(n)) + 1e-12
 
 
 def test_with_a_tolerance_the_small_families_do_not_cover_but_any_does():
@@ -189,25 +242,18 @@ def test_with_a_tolerance_the_small_families_do_not_cover_but_any_does():
     assert uncovered > 0
 
 
-def test_the_level_depends_on_the_largest_named_cluster():
-    base = [core.union_base(14, 25, 0.9, size) for size in (1, 2, 3, 4)]
-    assert base == pytest.approx([math.log(14 / 0.9)] * 2 + [math.log(25 / 0.1)] * 2)
-    # all to the second family: partitions into pairs use it as well
-    assert core.union_base(14, 25, 0.0, 2) == core.union_base(14, 25, 0.0, 3) == pytest.approx(math.log(25))
-    # a share too small to be of use
-    assert core.union_base(14, 25, 0.1, 2) == pytest.approx(math.log(25 / 0.9))
-
-
-def test_the_rule_splits_delta_where_that_pays():
+def test_the_rule_gives_more_weight_to_what_pairs_need_where_that_pays():
     def bases(m, k, version=2, family="gaussian"):
         rule, families = la.stopping.Anytime(1.0, version=version), la.families.resolve(family, m, 1)
         return [rule.base(families, k, largest) for largest in (2, 3)]
 
-    assert bases(6, 3) == pytest.approx([math.log(14 / 0.9), math.log(25 / 0.1)])
-    assert bases(20, 10) == pytest.approx([math.log(189 / 0.9), math.log(819 / 0.1)])
-    assert bases(4, 2) == pytest.approx([math.log(7)] * 2)  # a split would gain log(7/5 * 0.9) for pairs
-    by_mean = la.families.Exponential("mean")  # evidence that belongs to sets: five, whatever the shape
-    assert bases(4, 2, family=by_mean) == pytest.approx([math.log(5)] * 2)
+    # 2 * 14 + 8 events for three pairs, 2 * 11 + 14 for a cluster of four: 36 weights of a half
+    assert bases(6, 3) == pytest.approx([math.log(18), math.log(36)])
+    assert bases(20, 10) == pytest.approx([math.log(1911 / 8), math.log(1911)])
+    assert bases(4, 2) == pytest.approx([math.log(7)] * 2)
+    by_mean = la.families.Exponential("mean")  # evidence that belongs to sets
+    assert bases(4, 2, family=by_mean) == pytest.approx([math.log(4)] * 2)
+    assert bases(6, 3, family=by_mean) == pytest.approx([math.log(13), math.log(26)])
     assert bases(4, 2, family="poisson") == pytest.approx([math.log(7)] * 2)  # one-sided: pieces
     one = min(bases(8, 2))
     assert bases(8, 2) == [one, one]  # some cluster must have three arms

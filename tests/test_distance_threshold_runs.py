@@ -62,7 +62,6 @@ def test_dumps_hold_one_of_the_two():
         ({"n_clusters": 2, "tolerance": -1.0}, "tolerance=-1 is out of range"),
         ({"distance_threshold": 1.0, "sampling": "lucbboc"}, "needs n_clusters and no tolerance"),
         ({"distance_threshold": 1.0, "stopping": la.stopping.Anytime(version=1)}, "version 2"),
-        ({"distance_threshold": 1.0, "family": "categorical", "n_features": 3}, "not available for products"),
     ],
 )
 def test_bad_goals_are_refused(settings, words):

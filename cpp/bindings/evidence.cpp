@@ -19,19 +19,23 @@ namespace linkarms::bindings {
 void bind_evidence(nb::module_& testing) {
   testing.def("count_sets", &count_sets, "n_arms"_a);
   testing.def(
-      "union_sizes",
+      "count_events",
       [](Index n_arms, Index n_clusters, std::string_view promise, bool tolerant, bool pieces) {
         const Question question{named(promise_names, "promise", promise), tolerant};
-        const UnionSizes found = union_sizes(question, n_arms, n_clusters, pieces ? EvidenceUnit::piece : EvidenceUnit::set);
-        return std::tuple(found.pairs, found.any);
+        std::vector<std::tuple<double, double>> out;
+        for (const auto [pairs, rest] :
+             count_events(question, n_arms, n_clusters, pieces ? EvidenceUnit::piece : EvidenceUnit::set)) {
+          out.emplace_back(pairs, rest);
+        }
+        return out;
       },
       "n_arms"_a, "n_clusters"_a, nb::kw_only(), "promise"_a = "clusters", "tolerant"_a = false, "pieces"_a = true);
   testing.def(
       "union_base",
-      [](double pairs, double any, double share, Index largest_cluster) {
-        return UnionBound(UnionSizes{pairs, any}, share).base(largest_cluster);
+      [](Index n_arms, Index n_clusters, bool pieces, Index largest_cluster) {
+        return UnionBound({}, n_arms, n_clusters, pieces ? EvidenceUnit::piece : EvidenceUnit::set).base(largest_cluster);
       },
-      "pairs"_a, "any"_a, "share"_a, "largest_cluster"_a);
+      "n_arms"_a, "n_clusters"_a, "pieces"_a, "largest_cluster"_a);
   testing.def(
       "pair_shifts",
       [](double p, double q, double r, bool shared, const std::array<double, 4>& spread) {

@@ -25,7 +25,8 @@ std::unique_ptr<AnytimeEvidence> make_threshold_evidence(const Model& model, con
       if (model.has_range()) return std::make_unique<ThresholdEvidence<ScalarThreshold>>(model, task, grid, discount);
       return std::make_unique<ThresholdEvidence<IsotropicThreshold>>(model, task, grid, discount);
     case Kind::covariance:
-      return std::make_unique<ThresholdEvidence<CovarianceThreshold>>(model, task, grid, discount);
+    case Kind::vector:
+      return std::make_unique<ThresholdEvidence<SolvedThreshold>>(model, task, grid, discount);
     case Kind::scalar:
       return std::make_unique<ThresholdEvidence<ScalarThreshold>>(model, task, grid, discount);
     case Kind::unknown_variance:
@@ -33,10 +34,8 @@ std::unique_ptr<AnytimeEvidence> make_threshold_evidence(const Model& model, con
         return std::make_unique<ThresholdEvidence<VarianceThreshold>>(model, task, grid, discount);
       }
       return std::make_unique<ThresholdEvidence<OwnVarianceThreshold>>(model, task, grid, discount);
-    case Kind::vector:
-      break;
   }
-  throw std::invalid_argument("a distance threshold has no evidence for such arms; give n_clusters");
+  throw std::logic_error("a kind of model without evidence");
 }
 
 // Distances between clusters come stretched by the tolerance: where only |q| - |p| counts, nothing else changes.
@@ -47,6 +46,8 @@ std::unique_ptr<AnytimeEvidence> make_tolerant_evidence(const Model& model, doub
       if (model.has_range()) return std::make_unique<BottleneckEvidence<ScalarEvidence>>(model, grid, discount, tolerance);
       return std::make_unique<BottleneckEvidence<AveragedEvidence>>(model, grid, discount, tolerance);
     case Kind::covariance:
+      return std::make_unique<BottleneckEvidence<AveragedEvidence>>(model, grid, discount, tolerance);
+    case Kind::vector:
       return std::make_unique<BottleneckEvidence<SolvedEvidence>>(model, grid, discount, tolerance);
     case Kind::scalar:
       return std::make_unique<BottleneckEvidence<ScalarEvidence>>(model, grid, discount, tolerance);
@@ -58,10 +59,8 @@ std::unique_ptr<AnytimeEvidence> make_tolerant_evidence(const Model& model, doub
         return std::make_unique<BottleneckEvidence<SharedVarianceEvidence>>(model, grid, discount, tolerance);
       }
       return std::make_unique<BottleneckEvidence<TolerantVarianceEvidence>>(model, grid, discount, tolerance);
-    case Kind::vector:
-      break;
   }
-  throw std::invalid_argument("a tolerance has no evidence for such arms; leave it out");
+  throw std::logic_error("a kind of model without evidence");
 }
 
 }  // namespace
@@ -81,6 +80,8 @@ std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, const
       if (version >= 2) return std::make_unique<BottleneckEvidence<AveragedEvidence>>(model, grid, discount);
       return std::make_unique<BottleneckEvidence<IsotropicEvidence>>(model, grid, discount);
     case Kind::covariance:
+      if (version >= 2) return std::make_unique<BottleneckEvidence<AveragedEvidence>>(model, grid, discount);
+      return std::make_unique<BottleneckEvidence<SolvedEvidence>>(model, grid, discount);
     case Kind::vector:
       return std::make_unique<BottleneckEvidence<SolvedEvidence>>(model, grid, discount);
     case Kind::scalar:

@@ -74,27 +74,44 @@ Index IsotropicThreshold::best_scale(const Situation& now, const Witness& w, Ind
   return largest(tables_.size(), scale, [&](Index j) { return at_scale(now, w, j); });
 }
 
-double CovarianceThreshold::at_scale(const Situation& now, const Witness& w, Index j) const {
-  const auto [a, b] = TwoArms(w);
-  const View price = tables_.price(j);
-  const Weighted at{now.samples.estimates(), now.dist, tables_.weight(j), tables_.spread(j)};
-  return problem_.cost(at, w, inf) - (price[a] + price[b]);
-}
-
-double CovarianceThreshold::against(const Situation& now, const Witness& w, double level, Index first) {
+// The two arms have the places of b and a.
+void SolvedThreshold::collect(const Situation& now, const Witness& w) {
   const auto [a, b] = TwoArms(w);
   for (const Index m : {a, b}) tables_.refresh(now.samples, m);
-  double best = -inf;
-  for (Index turn = 0; turn < tables_.size() && best < level; ++turn) {
-    best = std::max(best, at_scale(now, w, (first + turn) % tables_.size()));
+  terms_.resize(static_cast<std::size_t>(tables_.size()));
+  for (Index j = 0; j < tables_.size(); ++j) {
+    const View weight = tables_.weight(j), price = tables_.price(j);
+    terms_[static_cast<std::size_t>(j)] = {{0.0, 0.0, weight[b], weight[a]}, price[a] + price[b]};
   }
-  return best;
 }
 
-Index CovarianceThreshold::best_scale(const Situation& now, const Witness& w, Index scale) {
+PairShifts SolvedThreshold::solve(const Situation& now, const Witness& w, const std::array<double, 4>& weight) {
   const auto [a, b] = TwoArms(w);
-  for (const Index m : {a, b}) tables_.refresh(now.samples, m);
-  return largest(tables_.size(), scale, [&](Index j) { return at_scale(now, w, j); });
+  const Matrix& theta = now.samples.estimates();
+  weight_[static_cast<std::size_t>(b)] = weight[2];
+  weight_[static_cast<std::size_t>(a)] = weight[3];
+  const Weighted at{theta, now.dist, weight_, weight_};  // spreads are not read
+  PairShifts out{problem_.cost(at, w, inf)};
+  if (out.cost <= 0.0 || terms_.size() == 1) return out;
+  Matrix lam(theta);
+  problem_.solve(at, w, lam);
+  out.square[2] = 2.0 * model_->arm(b).kl(theta.row(b), lam.row(b));
+  out.square[3] = 2.0 * model_->arm(a).kl(theta.row(a), lam.row(a));
+  return out;
+}
+
+double SolvedThreshold::average(const Situation& now, const Witness& w, double enough, double too_little) {
+  collect(now, w);
+  if (terms_.size() == 1) return solve(now, w, terms_[0].weight).cost - terms_[0].price;
+  return average_over_grid([&](const auto& weight) { return solve(now, w, weight); }, terms_, enough, too_little).lower;
+}
+
+Index SolvedThreshold::best_scale(const Situation& now, const Witness& w, Index scale) {
+  collect(now, w);
+  return largest(tables_.size(), scale, [&](Index j) {
+    const GridTerms& at = terms_[static_cast<std::size_t>(j)];
+    return solve(now, w, at.weight).cost - at.price;
+  });
 }
 
 // A merge keeps the sign that the difference has where the evidence is smallest, a split may have either.

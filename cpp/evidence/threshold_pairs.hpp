@@ -3,7 +3,7 @@
 //
 //   E = inf of l_first(lambda_first) + l_second(lambda_second) over all lambda that satisfy this
 //
-// For Gaussian arms of one variance each the average over the grid (7.4), else the maximum over it. A kind of
+// For Gaussian arms of known variance the average over the grid (7.4), else the maximum over it. A kind of
 // evidence is a copyable class with
 //   averages_grid                       as in evidence/pairs.hpp
 //   against(now, w, level, first)       E, or any value of at least `level` that it is sure to reach
@@ -49,27 +49,36 @@ class IsotropicThreshold {
   std::vector<GridTerms> terms_;
 };
 
-/// Gaussian arms with full covariances: the pair problem at each c.
-class CovarianceThreshold {
+/// Gaussian arms with full covariances, and vectors of other families: the pair problem, averaged over the grid.
+class SolvedThreshold {
  public:
-  static constexpr bool averages_grid = false;
-  CovarianceThreshold(const Model& model, const Task& task, std::vector<double> grid, double discount)
-      : problem_(model, task), tables_(model, std::move(grid), discount) {}
+  static constexpr bool averages_grid = true;
+  SolvedThreshold(const Model& model, const Task& task, std::vector<double> grid, double discount)
+      : model_(&model), problem_(model, task), tables_(model, std::move(grid), discount), weight_(model.n_arms()) {}
 
-  [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);
-  [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first) {
-    return against(now, w, level, first) < level;
+  [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index) {
+    return average(now, w, level, -inf);
+  }
+  [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index) {
+    return average(now, w, level, level) < level;
   }
   [[nodiscard]] static bool is_clear(const Situation&, const Witness&, double, Index) { return false; }
   [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale);
-  void sampled(const Situation&, Index) {}
+  /// The price of a fixed prior asks a user's functions.
+  void sampled(const Situation& now, Index m) { tables_.refresh(now.samples, m); }
   void forget() { tables_.forget(); }
 
  private:
-  [[nodiscard]] double at_scale(const Situation& now, const Witness& w, Index j) const;
+  /// A lower bound of the evidence; see `average_over_grid`.
+  [[nodiscard]] double average(const Situation& now, const Witness& w, double enough, double too_little);
+  void collect(const Situation& now, const Witness& w);
+  [[nodiscard]] PairShifts solve(const Situation& now, const Witness& w, const std::array<double, 4>& weight);
 
+  const Model* model_;
   GeneralTwoArms problem_;
   ScaleTables tables_;
+  std::vector<GridTerms> terms_;
+  std::vector<double> weight_;  ///< scratch memory of `solve`
 };
 
 /// Arms with one parameter each: a linear constraint per sign of the difference.

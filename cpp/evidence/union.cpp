@@ -26,17 +26,37 @@ double fewest_inside(Index n, Index k) {
   return (k - larger) * choose2(size) + larger * choose2(size + 1.0);
 }
 
-/// X + (L - 1)|C|(M - |C|) over all sizes of clusters and all sizes of the one of e_1.
-double largest_third(Index n_arms, Index n_clusters) {
+/// Events for the truths in which the cluster of e_1 has n arms, the others as equal as can be: then X is largest. The
+/// smaller side C of e_1 has at most n/2 arms; counts rise with it.
+EventCounts count_clusters(double n_arms, double n_clusters, double separated, Index n) {
   const double kept = n_arms - n_clusters;
-  double most = 0.0;
-  for (Index n = 2; n <= n_arms - n_clusters + 1; ++n) {
-    const double separated = choose2(n_arms) - choose2(n) - fewest_inside(n_arms - n, n_clusters - 1);
-    const Index half = n / 2;
-    const double side = half;
-    most = std::max(most, separated + (kept - 1.0) * side * (n_arms - side));
-  }
-  return most;
+  const Index half = n / 2;
+  const double side = half, others = n_arms - side;
+  return {separated + kept - 1.0, (kept - 1.0) * std::min(side * others - 1.0, separated)};
+}
+
+/// The same in sets of arms. With e_1, an arm of another cluster makes one set and two pieces. An edge e_i inside C makes a
+/// set with each arm outside, and with each pair of such an arm and another one of C; so does one outside with C.
+EventCounts count_cluster_sets(double n_arms, double n_clusters, double separated, Index n) {
+  const double kept = n_arms - n_clusters;
+  const Index half = n / 2;
+  const double side = half, others = n_arms - side;
+  const double pairs = separated - (n_arms - n) + kept - 1.0;
+  const double third = (side - 1.0) * (side - 1.0) * others + (kept - side) * side * (others - 1.0) - (kept - 1.0);
+  const double flat = (kept - 1.0) * (separated - (n_clusters - 1.0));
+  return {pairs, std::max(0.0, std::min({third, flat, count_sets(static_cast<Index>(n_arms)) - pairs}))};
+}
+
+/// The ratio of weights with the smallest weighted sum of the two thresholds: that for pairs counts three times. 1 where
+/// some cluster must have three arms (2K < M).
+double choose_ratio(std::span<const EventCounts> counts, bool pairs_possible) {
+  const auto loss = [&](double ratio) {
+    const UnionBound bound(counts, ratio);
+    return 3.0 * bound.base(2) + bound.base(3);
+  };
+  double ratio = 1.0;
+  while (pairs_possible && loss(2.0 * ratio) < loss(ratio)) ratio *= 2.0;
+  return ratio;
 }
 
 }  // namespace
@@ -45,37 +65,36 @@ double count_sets(Index n_arms) {
   return std::max(1.0, choose3(n_arms) + choose4(n_arms));
 }
 
-UnionSizes union_sizes(const Question& question, Index n_arms, Index n_clusters, EvidenceUnit unit) {
+std::vector<EventCounts> count_events(const Question& question, Index n_arms, Index n_clusters, EvidenceUnit unit) {
   const double all = choose2(n_arms);
-  const auto both = [](double n) { return UnionSizes{std::max(n, 1.0), std::max(n, 1.0)}; };
-  if (question.promise == Promise::threshold) return both(all);
+  const auto plain = [](double n) { return std::vector{EventCounts{0.0, std::max(n, 1.0)}}; };
+  if (question.promise == Promise::threshold) return plain(all);
+  const bool in_sets = unit == EvidenceUnit::set;
+  // an edge and another pair: a third arm makes two pieces and one set
+  const double with_edge = in_sets ? choose2(n_arms - 1.0) : all - 1.0;
   // (pieces are as many as sets only where no two distances are equal: evidence for a piece does not count by sets)
-  const double sets = unit == EvidenceUnit::set ? count_sets(n_arms) : inf;
-  if (question.promise == Promise::every_cut) return both(std::min(sets, (n_arms - 1.0) * (all - 1.0)));
-  const double kept = n_arms - n_clusters;
-  if (question.tolerant) return both(std::min(sets, kept * (all - 1.0)));
-  const double separated = all - fewest_inside(n_arms, n_clusters);
-  const double any = std::min({kept * separated, largest_third(n_arms, n_clusters), sets});
-  return {std::max(1.0, std::min(separated + kept - 1.0, any)), std::max(1.0, any)};
+  const double sets = in_sets ? count_sets(n_arms) : inf;
+  if (question.promise == Promise::every_cut) return plain(std::min(sets, (n_arms - 1.0) * with_edge));
+  if (question.tolerant) return plain(std::min(sets, static_cast<double>(n_arms - n_clusters) * with_edge));
+  std::vector<EventCounts> out;
+  for (Index n = 2; n <= n_arms - n_clusters + 1; ++n) {
+    const double separated = all - choose2(n) - fewest_inside(n_arms - n, n_clusters - 1);
+    out.push_back((in_sets ? count_cluster_sets : count_clusters)(n_arms, n_clusters, separated, n));
+  }
+  return out;
 }
 
 UnionBound::UnionBound(double n) : pairs_(std::log(n)), any_(pairs_) {}
 
-UnionBound::UnionBound(const UnionSizes& sizes, double share)
-    : pairs_(std::log(sizes.pairs) - std::log(share)), any_(std::log(sizes.any) - std::log1p(-share)) {
-  pairs_ = std::min(pairs_, any_);  // either family covers a partition into pairs
+UnionBound::UnionBound(std::span<const EventCounts> counts, double ratio) : UnionBound(1.0) {
+  for (const auto [pairs, rest] : counts) any_ = std::max(any_, std::log(ratio * pairs + rest));
+  pairs_ = any_ - std::log(ratio);
 }
 
 UnionBound::UnionBound(const Question& question, Index n_arms, Index n_clusters, EvidenceUnit unit) : UnionBound(1.0) {
-  const UnionSizes sizes = union_sizes(question, n_arms, n_clusters, unit);
-  const bool split = question.promise == Promise::clusters && !question.tolerant;
-  *this = UnionBound(sizes, split ? share_of_pairs(sizes, n_arms, n_clusters) : 0.0);
-}
-
-double UnionBound::share_of_pairs(const UnionSizes& sizes, Index n_arms, Index n_clusters) {
-  constexpr double share = 0.9, worth = 0.25;
-  if (2 * n_clusters < n_arms) return 0.0;
-  return std::log(sizes.any / sizes.pairs * share) >= worth ? share : 0.0;
+  const std::vector<EventCounts> counts = count_events(question, n_arms, n_clusters, unit);
+  const bool by_shape = question.promise == Promise::clusters && !question.tolerant && 1 < n_clusters && n_clusters < n_arms;
+  *this = UnionBound(counts, choose_ratio(counts, by_shape && 2 * n_clusters >= n_arms));
 }
 
 double UnionBound::base(const Clusters& named) const {

@@ -6,15 +6,19 @@
 // the X separated pairs (arms of two clusters). For every wrong partition there are one of its clusters, a split
 // of that and a pair (a,b) that it separates such that all pieces (u,v; a,b) with (u,v) cut by the split are of
 // the family
-// - pairs: {(g_1; e_1)} + {(g_j; g_1), j >= 2} + {(e_1; e_i), i >= 2}, if the partition has no cluster of more
-//   than two arms
-// - flat:  {(g; e)}: any separated pair, any kept edge
-// - third: {(g_j; e_1)} + {(f; e_i), i >= 2}: f any pair with one arm in C, the smaller side of e_1 in its cluster
+// - pairs: {(g_j; e_1)} + {(e_1; e_i), i >= 2}, if the partition has no cluster of more than two arms
+// - third: {(g_j; e_1)} + {(f; e_i), i >= 2}: f any pair with one arm in C, the smaller side of e_1 in its cluster;
+//   it contains the family of pairs
+// - flat:  {(g_j; e_i)}: any separated pair, any kept edge
 // - kept:  {(f; e)}: any other pair, any kept edge; this one also with a tolerance
 // - tree:  {(f; e)}: any other pair, any edge of the minimum spanning tree; for every K at once
 // - sets:  all sets of three or four arms; for evidence that belongs to a set instead of a piece
-// Sizes depend on how large the true clusters are; the largest are taken.
+// Evidence that belongs to a set of arms has one event for all pieces of the same arms. Sizes depend on how large the
+// true clusters are. The weights of events must add up to at most 1 for all of them.
 #pragma once
+
+#include <span>
+#include <vector>
 
 #include "linkage/partition.hpp"
 #include "math/matrix.hpp"
@@ -40,27 +44,25 @@ enum class EvidenceUnit { set, piece };
 /// Sets of three or four arms; at least 1.
 [[nodiscard]] double count_sets(Index n_arms);
 
-/// How many events cover wrong partitions into clusters of at most two arms, and any wrong partition.
-struct UnionSizes {
-  double pairs, any;
+/// The events for one kind of truth: those that partitions into clusters of at most two arms need, and how many more
+/// other partitions need.
+struct EventCounts {
+  double pairs, rest;
 };
-/// 1 < K < M for `Promise::clusters`; K is not read for others.
-[[nodiscard]] UnionSizes union_sizes(const Question& question, Index n_arms, Index n_clusters, EvidenceUnit unit);
+/// One entry per number of arms that the cluster of e_1 may have; a single one, without `pairs`, where the question makes
+/// no difference between partitions. 1 < K < M for `Promise::clusters`; K is not read for others.
+[[nodiscard]] std::vector<EventCounts> count_events(const Question& question, Index n_arms, Index n_clusters, EvidenceUnit unit);
 
-/// What a threshold has besides log(1/delta): log(1/w) with the weight w that each event of a family has. The
-/// weights of all families add up to at most 1, and the named partition says which family is used for it.
+/// What a threshold has besides log(1/delta): log(1/w), with the weight w that an event has where it is needed for the
+/// partition that is about to be named. An event that several partitions need counts with its largest weight, and these
+/// add up to at most 1.
 class UnionBound {
  public:
   UnionBound(const Question& question, Index n_arms, Index n_clusters, EvidenceUnit unit);
-  /// One family for all, with n events.
+  /// n events of the same weight.
   explicit UnionBound(double n);
-  /// `share` of delta, below 1, for the partitions into pairs.
-  UnionBound(const UnionSizes& sizes, double share);
-
-  /// The share of delta that goes to the family for pairs. 9/10 where that lowers their threshold by at least
-  /// 1/4; else none: they use the other family, too, which then has all of delta. None as well where some
-  /// cluster must have three arms (2K < M).
-  [[nodiscard]] static double share_of_pairs(const UnionSizes& sizes, Index n_arms, Index n_clusters);
+  /// Events that partitions into pairs need have `ratio` >= 1 times the weight of the rest.
+  UnionBound(std::span<const EventCounts> counts, double ratio);
 
   /// For a partition that is about to be named, by the size of its largest cluster.
   [[nodiscard]] double base(Index largest_cluster) const { return largest_cluster <= 2 ? pairs_ : any_; }

@@ -22,7 +22,8 @@ Matrix project_diagonal(const Matrix& basis, View precision) {
   return out;
 }
 
-/// Shorten the step from the estimate to x until its divergence is finite.
+}  // namespace
+
 void bring_into_domain(const MovingArms::One& arm, MutView x) {
   for (int turn = 0; turn < 60; ++turn) {
     if (arm.arm->kl(arm.theta, x) < inf) return;
@@ -30,8 +31,6 @@ void bring_into_domain(const MovingArms::One& arm, MutView x) {
   }
   std::ranges::copy(arm.theta, x.begin());
 }
-
-}  // namespace
 
 Matrix tangent_basis(const Model& model) {
   const Index d = model.n_features();
@@ -59,8 +58,7 @@ DominatingPair::DominatingPair(const Model& model)
   covariance_.fill(Matrix(basis_.cols(), basis_.cols()));
 }
 
-/// The dominating covariance of an arm where its KL is at most `level`, in the coordinates of the basis.
-void DominatingPair::fill_covariance(const MovingArms::One& arm, double level, Matrix& out) const {
+void dominating_covariance(const MovingArms::One& arm, double level, const Matrix& basis, Matrix& out) {
   if (arm.arm->has_covariance()) {
     out = arm.arm->covariance().covariance;
     return;
@@ -80,18 +78,15 @@ void DominatingPair::fill_covariance(const MovingArms::One& arm, double level, M
     const double upper = std::max(bernoulli_upper(p, level), p);
     precision.push_back(p > 0.0 ? p / (upper * upper) : 0.0);
   }
-  if (*std::ranges::min_element(precision) < 2.0 && symmetric_eigen(project_diagonal(basis_, precision)).values.front() < 2.0) {
+  if (*std::ranges::min_element(precision) < 2.0 && symmetric_eigen(project_diagonal(basis, precision)).values.front() < 2.0) {
     std::ranges::fill(precision, 2.0);
   }
-  out = inverse(project_diagonal(basis_, precision));
+  out = inverse(project_diagonal(basis, precision));
   for (double& x : out.values()) x *= 1.0 + 1e-9;
 }
 
-/// A first feasible point: the inter pair meets at its weighted mean. Where arms of different families leave
-/// their domain there, the coordinate comes nearer to one of the two, until both costs are finite.
-void DominatingPair::meet(const MovingArms& arms) {
-  const MovingArms::One &a = arms[arms.a()], &b = arms[MovingArms::b];
-  for (Index k = 0; k < basis_.rows(); ++k) {
+void find_meeting_point(const MovingArms::One& a, const MovingArms::One& b, MutView out) {
+  for (std::size_t k = 0; k < out.size(); ++k) {
     const double mean = (a.weight * a.theta[k] + b.weight * b.theta[k]) / (a.weight + b.weight);
     const auto finite = [k](const MovingArms::One& arm, double x) {
       return !arm.arm->has_coordinates() || kl(arm.arm->coordinates()[k], arm.theta[k], x) < inf;
@@ -102,7 +97,7 @@ void DominatingPair::meet(const MovingArms& arms) {
       for (int turn = 0; turn < 60 && !(finite(a, x) && finite(b, x)); ++turn) x = 0.5 * (x + goal);
       if (finite(a, x) && finite(b, x)) break;
     }
-    point_(arms.a(), k) = point_(MovingArms::b, k) = x;
+    out[k] = x;
   }
 }
 
@@ -141,12 +136,13 @@ Bounds DominatingPair::solve(const MovingArms& arms, double level) {
     }
   }
   const Index b = MovingArms::b;
-  meet(arms);
+  find_meeting_point(arms[last], arms[b], point_.row(last));  // a first feasible point: the inter pair meets
+  std::ranges::copy(point_.row(last), point_.row(b).begin());
   Bounds found{0.0, arms.cost(last, point_.row(last)) + arms.cost(b, point_.row(b))};
   aim_ = point_;
   const auto arm = [&](Index i) { return QuadraticArm{small_.row(i), &covariance_[i], arms[i].weight}; };
   for (int turn = 0; turn < 6; ++turn) {
-    for (Index i = 0; i < n; ++i) fill_covariance(arms[i], found.upper / arms[i].weight, covariance_[i]);
+    for (Index i = 0; i < n; ++i) dominating_covariance(arms[i], found.upper / arms[i].weight, basis_, covariance_[i]);
     if (!well_scaled(arms)) break;  // at this price an arm may go nearly anywhere: nothing is known
     const double value = pair_.solve({arm(MovingArms::u), arm(MovingArms::v), arm(last), arm(b)}, arms.shared());
     found.lower = std::max(found.lower, std::min(value, found.upper));

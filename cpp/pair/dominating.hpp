@@ -13,6 +13,15 @@ namespace linkarms {
 /// add up to zero.
 [[nodiscard]] Matrix tangent_basis(const Model& model);
 
+/// The covariance of a Gaussian that costs no more than the arm wherever its KL is at most `level`, in the coordinates of
+/// the basis.
+void dominating_covariance(const MovingArms::One& arm, double level, const Matrix& basis, Matrix& out);
+/// Shorten the step from the estimate to x until its divergence is finite.
+void bring_into_domain(const MovingArms::One& arm, MutView x);
+/// Where two arms meet: at their weighted mean. Where arms of different families leave their domain there, the coordinate
+/// comes nearer to one of the two, until both costs are finite.
+void find_meeting_point(const MovingArms::One& a, const MovingArms::One& b, MutView x);
+
 /// Bounds the cost of a pair problem from both sides.
 /// Every lambda that costs at most c keeps arm m where KL_m <= c / w_m. There the KL is at least a quadratic,
 /// and the Gaussian problem with its covariance is a lower bound. The minimiser of that obeys the same
@@ -33,8 +42,6 @@ class DominatingPair {
   [[nodiscard]] const Matrix& basis() const { return basis_; }
 
  private:
-  void fill_covariance(const MovingArms::One& arm, double level, Matrix& out) const;
-  void meet(const MovingArms& arms);
   [[nodiscard]] bool well_scaled(const MovingArms& arms) const;
 
   Matrix basis_;

@@ -7,6 +7,7 @@
 
 #include "pair/covariance.hpp"
 #include "pair/scalar.hpp"
+#include "pair/tolerant_vector.hpp"
 
 namespace linkarms {
 namespace {
@@ -103,35 +104,14 @@ TolerantMove tolerant_move(const TolerantLengths& lengths, const std::array<doub
   return lengths.line ? shared_on_line(lengths, spread) : shared_in_space(lengths, spread);
 }
 
-namespace {
+TolerantMove tolerant_move(const Weighted& at, const Witness& w, double eps, bool line) {
+  const TolerantLengths lengths{
+      at.dist(w.u, w.v), at.dist(w.a, w.b) - eps, w.shared() ? at.dist(w.v, w.b) - eps : 0.0, eps, w.shared(), line};
+  return tolerant_move(lengths, {at.spread[w.u], at.spread[w.v], at.spread[w.b], at.spread[w.a]});
+}
 
-/// Gaussian arms with one variance each.
-class TolerantIsotropicPairs final : public PairProblem {
- public:
-  TolerantIsotropicPairs(const Model& model, double eps) : pairs_(model), eps_(eps), line_(model.n_features() == 1) {}
-
-  double cost(const Weighted& at, const Witness& w, double) override { return move(at, w).cost; }
-  void solve(const Weighted& at, const Witness& w, Matrix& lam) override;
-  [[nodiscard]] double spread(Index m, View theta, double weight, double level) const override {
-    return pairs_.spread(m, theta, weight, level);
-  }
-  [[nodiscard]] bool has_fixed_spread() const override { return true; }
-
- private:
-  [[nodiscard]] TolerantMove move(const Weighted& at, const Witness& w) const {
-    const TolerantLengths lengths{
-        at.dist(w.u, w.v), at.dist(w.a, w.b) - eps_, w.shared() ? at.dist(w.v, w.b) - eps_ : 0.0, eps_, w.shared(), line_};
-    return tolerant_move(lengths, {at.spread[w.u], at.spread[w.v], at.spread[w.b], at.spread[w.a]});
-  }
-
-  IsotropicPairs pairs_;
-  double eps_;
-  bool line_;
-};
-
-void TolerantIsotropicPairs::solve(const Weighted& at, const Witness& w, Matrix& lam) {
+void apply_move(const Weighted& at, const Witness& w, const TolerantMove& to, Matrix& lam) {
   const auto [u, v, a, b] = w;
-  const TolerantMove to = move(at, w);
   if (to.t <= 0.0 && to.t_inter <= 0.0) return;
   const Index d = at.theta.cols();
   std::vector<double> along(d, 0.0), across(d, 0.0);
@@ -161,6 +141,28 @@ void TolerantIsotropicPairs::solve(const Weighted& at, const Witness& w, Matrix&
     if (!w.shared()) lam(a, i) -= to.t_inter * at.spread[a] * h;
   }
 }
+
+namespace {
+
+/// Gaussian arms with one variance each.
+class TolerantIsotropicPairs final : public PairProblem {
+ public:
+  TolerantIsotropicPairs(const Model& model, double eps) : pairs_(model), eps_(eps), line_(model.n_features() == 1) {}
+
+  double cost(const Weighted& at, const Witness& w, double) override { return tolerant_move(at, w, eps_, line_).cost; }
+  void solve(const Weighted& at, const Witness& w, Matrix& lam) override {
+    apply_move(at, w, tolerant_move(at, w, eps_, line_), lam);
+  }
+  [[nodiscard]] double spread(Index m, View theta, double weight, double level) const override {
+    return pairs_.spread(m, theta, weight, level);
+  }
+  [[nodiscard]] bool has_fixed_spread() const override { return true; }
+
+ private:
+  IsotropicPairs pairs_;
+  double eps_;
+  bool line_;
+};
 
 /// Gaussian arms with full covariances: the larger of two lower bounds, without a tolerance and at the largest
 /// variances.
@@ -202,10 +204,9 @@ std::unique_ptr<PairProblem> make_tolerant_problem(const Model& model, double to
     case Kind::covariance:
       return std::make_unique<TolerantCovariancePairs>(model, tolerance);
     case Kind::vector:
-      break;
+      return std::make_unique<TolerantVectorPairs>(model, tolerance);
   }
-  throw std::invalid_argument(
-      "a tolerance is not available for products and categorical arms; leave it out, or give a Gaussian family");
+  throw std::logic_error("a kind of model without a pair problem");
 }
 
 }  // namespace linkarms

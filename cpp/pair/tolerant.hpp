@@ -38,8 +38,13 @@ struct TolerantMove {
 /// which is a lower bound for any t and h; h turns from the direction of q to that of the inter pair where it ends.
 [[nodiscard]] TolerantMove tolerant_move(const TolerantLengths& lengths, const std::array<double, 4>& spread);
 
-/// The solver for a tolerance above 0. Throws std::invalid_argument for products and categorical arms. Arms with full
-/// covariances: the larger of the cost without a tolerance and the closed form at the largest variances.
+/// The move of a witness whose arms have these spreads; lengths between clusters come stretched.
+[[nodiscard]] TolerantMove tolerant_move(const Weighted& at, const Witness& w, double eps, bool line);
+/// Move the rows of `lam` (elsewhere a copy of theta) accordingly.
+void apply_move(const Weighted& at, const Witness& w, const TolerantMove& to, Matrix& lam);
+
+/// The solver for a tolerance above 0. Arms with full covariances: the larger of the cost without a tolerance and the
+/// closed form at the largest variances. Vectors of other families: see pair/tolerant_vector.hpp.
 [[nodiscard]] std::unique_ptr<PairProblem> make_tolerant_problem(const Model& model, double tolerance);
 
 }  // namespace linkarms

@@ -1,10 +1,12 @@
 #include "pair/two_arms.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>
 #include <stdexcept>
 
+#include "pair/dominating_two_arms.hpp"
 #include "pair/linear.hpp"
 #include "pair/quadratic_two_arms.hpp"
 
@@ -103,6 +105,33 @@ class CovarianceTwoArms final : public TwoArmProblem {
   QuadraticTwoArms pair_;
 };
 
+/// Vectors of other families: a lower bound.
+class VectorTwoArms final : public TwoArmProblem {
+ public:
+  VectorTwoArms(const Model& model, const Task& task) : model_(&model), limits_(task), pair_(model) {}
+
+  double cost(const Weighted& at, const Witness& w, double level) override { return run(at, w, level).lower; }
+  void solve(const Weighted& at, const Witness& w, Matrix& lam) override {
+    const Bounds found = run(at, w, inf);
+    const Matrix& goal = found.lower >= found.upper * (1.0 - 1e-6) ? pair_.point() : pair_.aim();
+    const auto [a, b] = TwoArms(w);
+    std::ranges::copy(goal.row(0), lam.row(a).begin());
+    std::ranges::copy(goal.row(1), lam.row(b).begin());
+  }
+
+ private:
+  Bounds run(const Weighted& at, const Witness& w, double level) {
+    const auto [a, b] = TwoArms(w);
+    const auto arm = [&](Index m) { return MovingArms::One{&model_->arm(m), at.theta.row(m), at.weight[m]}; };
+    return pair_.solve(arm(a), arm(b), w.is_merge() ? Apart::at_most : Apart::at_least,
+                       w.is_merge() ? limits_.merge : limits_.split, level);
+  }
+
+  const Model* model_;
+  Limits limits_;
+  DominatingTwoArms pair_;
+};
+
 }  // namespace
 
 std::unique_ptr<TwoArmProblem> make_two_arm_problem(const Model& model, const Task& task) {
@@ -112,8 +141,7 @@ std::unique_ptr<TwoArmProblem> make_two_arm_problem(const Model& model, const Ta
     case Kind::covariance:
       return std::make_unique<CovarianceTwoArms>(model, task);
     case Kind::vector:
-      throw std::invalid_argument(
-          "a distance threshold is not available for products and categorical arms; give n_clusters, or a Gaussian family");
+      return std::make_unique<VectorTwoArms>(model, task);
     case Kind::isotropic:
     case Kind::unknown_variance:
       break;

@@ -69,7 +69,7 @@ class TwoArmProblem {
   TwoArmProblem& operator=(const TwoArmProblem&) = default;
 };
 
-/// Throws std::invalid_argument for vectors of other families than the Gaussian: there is no certified solver.
+/// Of vectors that are not Gaussian the costs are lower bounds.
 [[nodiscard]] std::unique_ptr<TwoArmProblem> make_two_arm_problem(const Model& model, const Task& task);
 
 class GeneralTwoArms {
