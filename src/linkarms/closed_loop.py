@@ -82,8 +82,8 @@ def cluster(
         Leave out recorded samples with a number that is missing or not finite; otherwise they are refused.
     clip : tuple of float, optional
         Move samples below the first number up to it, and those above the second down to it. The clusters are then those of the clipped
-        means, the result says so, and the default family is ``bounded``, which assumes nothing but the range. Use it where rare samples
-        are far out.
+        means, the result says so, and the default family is ``bounded``, which assumes nothing but the range. Use it if there are rare,
+        extreme samples.
     progress : bool, default False
         Show progress on stderr.
     callback : callable, optional

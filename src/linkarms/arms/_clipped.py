@@ -1,4 +1,4 @@
-"""Clipped samples: rare ones far out cannot decide a mean."""
+"""Clipped samples: a few extreme ones cannot decide a mean."""
 
 from __future__ import annotations
 

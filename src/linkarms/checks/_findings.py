@@ -81,18 +81,18 @@ _WORDS: dict[str, tuple[str, str, str]] = {
     ),
     "skewness": (
         "the samples are skewed ({most}{effect:.2g}; a Gaussian has 0)",
-        "the promise is for Gaussian samples and is only approximate here, worst for arms with few samples",
+        "the promise is for Gaussian samples and is only approximate here, especially for arms with few samples",
         f"use {_BOUNDED}",
     ),
     "tails": (
-        "rare samples are far out (excess kurtosis {most}{effect:.2g}; a Gaussian has 0)",
+        "there are rare, extreme samples (excess kurtosis {most}{effect:.3g}; a Gaussian has 0)",
         "the promise is for Gaussian samples and may not hold",
         f"use {_BOUNDED}",
     ),
     "dependence": (
         "samples depend on the one before (correlation {most}{effect:.2g})",
         _TOO_SURE,
-        "take samples further apart, in random order, or tell averages over stretches",
+        "take samples further apart or in random order, or tell averages over longer periods",
     ),
     "drift": (
         "the mean of the second half is {most}{effect:+.2g} standard deviations from that of the first",

@@ -49,7 +49,16 @@ __all__ = ["campaign"]
 
 campaign = typer.Typer(
     name="campaign",
-    help="Runs in a database, for long measurements by many workers.",
+    help="""Runs in a database, for long measurements by many workers.
+
+    Create a campaign, then repeat: ask which arms to measure, tell the values. The status shows when it is done.
+
+    \b
+      linkarms campaign create coffee --arms ada,ben,cy,dot -k 2
+      linkarms campaign ask coffee -n 3
+      linkarms campaign tell coffee 1 0.25
+      linkarms campaign status coffee
+    """,
     rich_markup_mode=None,
     no_args_is_help=True,
 )

@@ -31,7 +31,7 @@ Wait = Annotated[
     bool, typer.Option(help="Count all samples first, or show at once what was counted last, with its age.")
 ]
 Repair = Annotated[
-    bool, typer.Option("--repair", help="Rebuild what differs from the log, if the log itself is whole.")
+    bool, typer.Option("--repair", help="Rebuild what differs from the log, if the log itself is intact.")
 ]
 
 

@@ -15,7 +15,9 @@ from linkarms.errors import InvalidInput
 
 __all__ = ["serve"]
 
-Host = Annotated[str, typer.Option(help="The address to listen on. Off loopback tokens and TLS are needed.")]
+Host = Annotated[
+    str, typer.Option(help="The address to listen on. Any other than 127.0.0.1 needs tokens and TLS.")
+]
 Port = Annotated[int, typer.Option(help="The port; 0 takes a free one.")]
 TokenFile = Annotated[
     Path | None,
@@ -48,7 +50,9 @@ def serve(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Serve campaigns over HTTP, with a page to watch and feed them. Ctrl-C, or SIGTERM, stops it gracefully.
+    """Serve campaigns over HTTP, with a page to watch them.
+
+    On the page you can also enter samples and start campaigns. Ctrl-C, or SIGTERM, stops the service gracefully.
 
     With --json a line with the address is printed once it listens. The seed is that of the simulated samples of --demo.
 
