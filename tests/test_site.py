@@ -100,6 +100,20 @@ def test_pages_open_without_a_word_in_the_console(chrome, site, size, scheme):
         watched.context.close()
 
 
+@pytest.mark.parametrize("name", ["families.html", "how-it-works.html", "api/linkarms.BanditClusterer.html"])
+def test_the_text_fits_a_phone(chrome, site, name):
+    """Code, tables and formulas may scroll by themselves, and begin at their left end; the text does not scroll sideways."""
+    watched = Watched(chrome, site, viewport=SIZES["phone"])
+    try:
+        watched.page.goto(site.url + name)
+        wide = "document.querySelector('.bd-article-container').scrollWidth - document.documentElement.clientWidth"
+        assert watched.page.evaluate(wide) <= 0
+        left = "Math.min(0, ...[...document.querySelectorAll('div.math > math')].map(f => f.getBoundingClientRect().left))"
+        assert watched.page.evaluate(left) >= 0
+    finally:
+        watched.context.close()
+
+
 @pytest.mark.parametrize("name", ["index.html", "start.html"])
 @pytest.mark.parametrize("scheme", ["dark", "light"])
 def test_no_serious_accessibility_issue(chrome, site, name, scheme):
