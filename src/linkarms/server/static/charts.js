@@ -164,7 +164,7 @@ export function dendrogramChart() {
     const cut = data.cut === null ? "" : [s("line", { class: "cut", x1: x(data.cut), x2: x(data.cut), y1: 0, y2: bottom + 22 }), s("text", { x: x(data.cut), y: bottom + 34, "text-anchor": "middle" }, "cut")];
     const certain = (data.certified || []).map(([k, low, high]) => [
       s("rect", { class: "span", x: x(low), y: 0, width: Math.max(x(high) - x(low), 1), height: bottom }),
-      s("text", { class: "mute", x: (x(low) + x(high)) / 2, y: bottom - 4, "text-anchor": "middle" }, `K = ${k} certified`)]);
+      s("text", { class: "mute", x: x(low) + 4, y: bottom - 4 }, `K = ${k} certified`)]);
     return picture(width, bottom + 52, `Dendrogram of ${data.arms.length} arms, cut at distance ${number(data.cut)}`, certain, tree, leaves, cut, bottomAxis(x, 0, top, bottom, width, "distance at which they join", 48));
   });
 }
