@@ -72,6 +72,8 @@ def versions(data):
 
 
 def slopes(data):
+    from evidence.anytime import INSTANCES, SLOPES
+
     bound = la.lower_bound(la.problems.synthetic1().parameters, n_clusters=3)
     lines = ["| rule | from 50 to 100 | to 200 | to 400 | to 700 | T* |", "|---|---|---|---|---|---|"]
     levels = np.array([50.0, 100.0, 200.0, 400.0, 700.0])
@@ -81,6 +83,13 @@ def slopes(data):
         lines.append(f"| {rule} | {cells} | {bound.lower:.3f} |")
     cells = " | ".join(f"{x:.2f}" for x in np.diff(mean(data, "version 2/slopes")[0]) / np.diff(levels))
     lines.append(f"| ebc-h, version 2 | {cells} | {bound.lower:.3f} |")
+    for name in SLOPES:
+        rises = np.diff(mean(data, f"version 2/slopes/{name}")[0]) / np.diff(levels)
+        problem = INSTANCES[name]()
+        least = la.lower_bound(problem.parameters, problem.n_clusters, problem.family).lower
+        lines.append(
+            f"| {name}, ebc-h, version 2 | " + " | ".join(f"{x:.1f}" for x in rises) + f" | {least:.2f} |"
+        )
     return "\n".join(lines)
 
 

@@ -71,8 +71,9 @@ INSTANCES = {
     "Poisson": lambda: la.Problem([1, 1.5, 4, 4.7, 9], n_clusters=3, family="poisson"),
 }
 
-#: Those of arms with one parameter that are not Gaussian.
+#: Those of arms with one parameter that are not Gaussian, and those of them whose slopes are measured.
 ONE_PARAMETER = ("synthetic 2", "Bernoulli", "Poisson")
+SLOPES = ("synthetic 2", "Bernoulli")
 
 
 def experiments():
@@ -102,6 +103,8 @@ def experiments():
         trials = {"synthetic 1": 1000}.get(name, 200 if name in (*ONE_PARAMETER, "twenty arms") else 20)
         found[f"version 2/{name}"] = (make(), "ebc-h", rule, DELTAS, trials)
     found["version 2/slopes"] = (synthetic1(), "ebc-h", rule, levels, 40)
+    for name in SLOPES:
+        found[f"version 2/slopes/{name}"] = (INSTANCES[name](), "ebc-h", rule, levels, 40)
     for name, make in INSTANCES.items():
         for rule in RULES:
             trials = 200 if name in ONE_PARAMETER and rule == "ebc-h" else 20

@@ -1,10 +1,10 @@
 """psi, T* and the pair problem of every goal by brute force, 100 random instances each: ``python -m evidence.goals_brute_force``.
 
 Goals: a distance threshold, one with a tolerance, a fixed K with a tolerance, and costs (with a fixed K, a threshold, a tolerance in
-turn). Instance ``i`` of a goal is drawn from ``numpy.random.default_rng([SEED, goal, i])`` and solved by ``tests/oracles/goal_oracle.py``
-(SLSQP, many starts) alone. ``evidence/goals_brute_force.json`` keeps the values, written after every instance, and at the end how far
-the library is from them; ``tests/test_goals_brute_force.py`` compares the library with every pair problem and psi and some T*, and
-computes some again.
+turn); the first and the third again for products and categories. Instance ``i`` of a goal is drawn from
+``numpy.random.default_rng([SEED, goal, i])`` and solved by ``tests/oracles/goal_oracle.py`` (SLSQP, many starts) alone.
+``evidence/goals_brute_force.json`` keeps the values, written after every instance, and at the end how far the library is from them;
+``tests/test_goals_brute_force.py`` compares the library with every pair problem and psi and some T*, and computes some again.
 """
 
 import argparse
@@ -23,10 +23,17 @@ from evidence._store import Store
 from linkarms import _core
 from linkarms.families import resolve
 
-SEED, INSTANCES = 7_118, 100
+SEED, INSTANCES, VECTOR_INSTANCES = 7_118, 100, 54
 COMMAND = "python -m evidence.goals_brute_force"
 HERE = Path(__file__)
-GOALS = ("threshold", "threshold and tolerance", "tolerance", "costs")
+GOALS = (
+    "threshold",
+    "threshold and tolerance",
+    "tolerance",
+    "costs",
+    "threshold, vectors",
+    "tolerance, vectors",
+)
 KINDS = (
     ("gaussian", 1),
     ("poisson", 1),
@@ -37,6 +44,25 @@ KINDS = (
     ("exponential mean", 1),
     ("gaussian", 3),
 )
+#: Kinds of the last two goals: categories, and products of these families.
+VECTORS = (
+    ("categorical", 3),
+    ("bernoulli bernoulli", 2),
+    ("poisson gaussian", 2),
+    ("exponential-rate bernoulli", 2),
+    ("categorical", 4),
+    ("poisson poisson poisson", 3),
+)
+
+
+def draw_vectors(kind, d, n, rng):
+    """The same for categories and products."""
+    if kind == "categorical":
+        return {"name": kind, "n_categories": d}, rng.dirichlet(np.full(d, 1.5), size=n)
+    drawn = [draw_arms(part.replace("-", " "), 1, n, rng) for part in kind.split()]
+    scale = [1.0 if family["name"] == "bernoulli" else 0.4 for family, _ in drawn]
+    columns = [x * s for (_, x), s in zip(drawn, scale, strict=True)]
+    return {"name": "product", "of": [family for family, _ in drawn]}, np.hstack(columns)
 
 
 def draw_arms(kind, d, n, rng):
@@ -63,15 +89,16 @@ def most_arms(asked, d, index):
 def draw(goal, index):
     """The instance of this index: plain numbers and lists."""
     rng = np.random.default_rng([SEED, GOALS.index(goal), index])
-    kind, d = KINDS[index % len(KINDS)]
+    vectors = goal.endswith("vectors")
+    kind, d = (VECTORS if vectors else KINDS)[index % len(VECTORS if vectors else KINDS)]
     asked = (
         ("tolerance", "threshold", "threshold and tolerance", "fixed K")[index % 4]
         if goal == "costs"
-        else goal
+        else goal.removesuffix(", vectors")
     )
     while True:
         n = int(rng.integers(3, 1 + most_arms(asked, d, index)))
-        families, theta = draw_arms(kind, d, n, rng)
+        families, theta = (draw_vectors if vectors else draw_arms)(kind, d, n, rng)
         edges = np.sort(linkage(theta, method="single")[:, 2])
         K = int(rng.integers(2, n))
         if asked in ("tolerance", "fixed K"):
@@ -89,7 +116,8 @@ def draw(goal, index):
             raw = fcluster(linkage(theta, method="single"), r, criterion="distance")
             order = {}
             labels = np.array([order.setdefault(label, len(order)) for label in raw])
-            clear = min(r - low, high - r) > 0.02 * r and (kind != "bernoulli" or r + eps < 0.9)
+            unit = kind in ("bernoulli", "bernoulli bernoulli", "categorical")
+            clear = min(r - low, high - r) > 0.02 * r and (not unit or r + eps < 0.9)
         most = 2 if n == 5 and "n_clusters" in settings else 3  # arms of one cluster: its splits are many
         if clear and np.bincount(labels).max() <= most:
             break
@@ -124,6 +152,11 @@ def parts(row):
     theta = np.array(row["parameters"])
     specs = family_list(row["families"], len(theta))
     return np.array(row["weights"]), theta, specs, np.array(row["labels"]), row["goal"]
+
+
+def n_instances(goal):
+    """How many instances there are; those of vectors take longer."""
+    return VECTOR_INSTANCES if goal.endswith("vectors") else INSTANCES
 
 
 def n_starts(row):
@@ -180,13 +213,13 @@ def library_pair(row, name):
 def library(row, values, with_bound=True):
     """name -> (the library's value, the brute force's, whether the library says that it is exact); T* only if asked for."""
     families, theta = to_library(row["families"]), row["parameters"]
-    gaussian = row["kind"].startswith("gaussian")
+    gaussian, vectors = row["kind"].startswith("gaussian"), row["kind"] in dict(VECTORS)
     found = {}
     for name in ("split", "merge", "pair"):
         if name in values:
             shared = name == "pair" and bool(set(row["pairs"][0]) & set(row["pairs"][1]))
             # with a tolerance only four Gaussian arms are promised to be exact (cpp/pair/tolerant.hpp)
-            bound = name == "pair" and "tolerance" in row["goal"] and (shared or not gaussian)
+            bound = vectors or (name == "pair" and "tolerance" in row["goal"] and (shared or not gaussian))
             found[name] = (library_pair(row, name), values[name], not bound)
     psi = la.psi(row["weights"], theta, family=families, **row["goal"])
     found["psi"] = (psi.value, values["psi"], psi.exact)
@@ -248,11 +281,11 @@ def main(arguments=None):
     for index in range(INSTANCES):
         for goal in chosen.goals:
             done = instances.setdefault(goal, {})
-            if str(index) in done or time.monotonic() > end:
+            if str(index) in done or index >= n_instances(goal) or time.monotonic() > end:
                 continue
             done[str(index)] = solve(goal, index)
             store.save()
-            print(goal, index, KINDS[index % len(KINDS)], done[str(index)], flush=True)
+            print(goal, index, draw(goal, index)["kind"], done[str(index)], flush=True)
     store.data["summary"] = summary(instances)
     store.save()
     print(table(store.data))

@@ -49,6 +49,16 @@ def test_the_slope_of_version_2():
     )
 
 
+@pytest.mark.parametrize("name", anytime.SLOPES)
+def test_the_slopes_of_one_sided_evidence(name):
+    """Within 3%, and three standard errors: neighbouring shifts of its priors differ by 30%."""
+    problem = anytime.INSTANCES[name]()
+    bound = la.lower_bound(problem.parameters, problem.n_clusters, problem.family)
+    times = np.array(DATA[f"version 2/slopes/{name}"]["times"], dtype=float)
+    slopes = (times[:, -1] - times[:, -2]) / 300.0
+    assert slopes.mean() <= 1.03 * bound.lower + 3.0 * slopes.std(ddof=1) / np.sqrt(len(slopes))
+
+
 @pytest.mark.parametrize("name", tables.PAPER)
 @pytest.mark.parametrize("scale", anytime.SCALES)
 def test_the_grid_serves_every_scale(name, scale):

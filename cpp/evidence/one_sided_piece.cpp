@@ -125,7 +125,9 @@ bool OneSidedSearch::is_held(const Point& point, std::size_t m, double mu) const
   return (point.at[m] <= 0.0 && slope > 0.0) || (point.at[m] >= arms_[m].arm->highest() && slope < 0.0);
 }
 
-double OneSidedSearch::lowest_of(std::size_t m, double slope, double from) {
+// Tangents on both sides of the minimum cross below it; the next tangent is where they cross. With many samples the mixture is
+// close to the largest of some lines, and the minimum is where two of these meet: there, too, it ends after a few.
+OneSidedSearch::Lowest OneSidedSearch::lowest_of(std::size_t m, double slope, double from) {
   const ShiftedArm& arm = *arms_[m].arm;
   struct Place {
     double x, value, slope, curvature;
@@ -140,36 +142,73 @@ double OneSidedSearch::lowest_of(std::size_t m, double slope, double from) {
     }
     return out;
   };
+  constexpr double near = 1e-4;  // how far below the minimum a bound may be
   const double low = 0.0, high = arm.highest();
   Place here = look(from);
   double size = 2.0;
   for (int turn = 0; turn < 60; ++turn) {
-    if (here.slope == 0.0 || (here.x <= low && here.slope > 0.0) || (here.x >= high && here.slope < 0.0)) return here.value;
+    if (here.slope == 0.0 || (here.x <= low && here.slope > 0.0) || (here.x >= high && here.slope < 0.0)) {
+      return {here.value, here.x};
+    }
     const double reach =
         std::max(std::abs(here.slope) / std::max(here.curvature, 1e-8 / arm.variance()), 1e-12 * here.x + 1e-300);
-    const Place there = look(std::clamp(here.x - std::copysign(size * reach, here.slope), low, high));
+    Place there = look(std::clamp(here.x - std::copysign(size * reach, here.slope), low, high));
     if (here.slope * there.slope <= 0.0) {
-      // tangents on both sides of the minimum
-      const double apart = here.slope - there.slope;
-      if (apart == 0.0) return std::min(here.value, there.value);
-      const double cross = (there.value - here.value + here.slope * here.x - there.slope * there.x) / apart;
-      const double x = std::clamp(cross, std::min(here.x, there.x), std::max(here.x, there.x));
-      return std::min(here.value + here.slope * (x - here.x), there.value + there.slope * (x - there.x));
+      for (int again = 0;; ++again) {
+        const double apart = here.slope - there.slope, best = std::min(here.value, there.value);
+        if (apart == 0.0) return {best, here.x};
+        const double cross = (there.value - here.value + here.slope * here.x - there.slope * there.x) / apart;
+        const double x = std::clamp(cross, std::min(here.x, there.x), std::max(here.x, there.x));
+        const double bound = std::min(here.value + here.slope * (x - here.x), there.value + there.slope * (x - there.x));
+        if (best - bound <= near || again == 60 || x == here.x || x == there.x) return {bound, x};
+        const Place middle = look(x);
+        (middle.slope * here.slope > 0.0 ? here : there) = middle;
+      }
     }
     here = there;
     size *= 2.0;
   }
-  return -inf;
+  return {-inf, here.x};
 }
 
-// share_ are those of the point.
-double OneSidedSearch::certificate(const Point& point, double mu) {
-  double total = 0.0;
+// share_ are those of the point; where the arms are smallest is in `at`.
+OneSidedSearch::Dual OneSidedSearch::dual(const Four& from, double mu) {
+  Dual out{mu};
   for (const double g : share_) {
-    if (g > 0.0) total += g * (log_mass_ - std::log(g));
+    if (g > 0.0) out.value += g * (log_mass_ - std::log(g));
   }
-  for (std::size_t m = 0; m < arms_.size(); ++m) total += lowest_of(m, mu * arms_[m].kappa, point.at[m]);
-  return total;
+  for (std::size_t m = 0; m < arms_.size(); ++m) {
+    const Lowest found = lowest_of(m, mu * arms_[m].kappa, from[m]);
+    out.value += found.value;
+    out.at[m] = found.at;
+    out.residual += arms_[m].kappa * found.at;
+  }
+  return out;
+}
+
+// The dual is concave in the multiplier, and minus the residual is its slope: tangents again.
+OneSidedSearch::Dual OneSidedSearch::raise(Dual low) {
+  constexpr double near = 1e-3;
+  Dual best = low, high = low;
+  for (int turn = 0; turn < 60 && low.residual >= 0.0 && low.mu > 0.0; ++turn) {
+    high = low;
+    low = dual(high.at, turn < 50 ? 0.5 * high.mu : 0.0);
+    if (low.value > best.value) best = low;
+  }
+  for (int turn = 0; turn < 60 && high.residual < 0.0; ++turn) {
+    low = high;
+    high = dual(low.at, 2.0 * low.mu + 1e-300);
+    if (high.value > best.value) best = high;
+  }
+  for (int turn = 0; turn < 60 && low.residual < 0.0 && high.residual > 0.0; ++turn) {
+    const double apart = high.residual - low.residual;
+    const double mu = (high.value - low.value + high.residual * high.mu - low.residual * low.mu) / apart;
+    if (!(low.mu < mu && mu < high.mu) || low.value - low.residual * (mu - low.mu) - best.value <= near) break;
+    const Dual middle = dual(best.at, mu);
+    if (middle.value > best.value) best = middle;
+    (middle.residual < 0.0 ? low : high) = middle;
+  }
+  return best;
 }
 
 OneSidedInfimum OneSidedSearch::infimum(const ShiftPrior& prior, std::span<const PushedArm> arms, double log_mass,
@@ -213,7 +252,19 @@ OneSidedInfimum OneSidedSearch::infimum(const ShiftPrior& prior, std::span<const
     }
     here = next;
   }
-  return {certificate(here, std::max(step.mu, 0.0)), here.value, here.at};
+  Dual found = dual(here.at, std::max(step.mu, 0.0));
+  double lower = found.value;
+  // where the search did not end at the minimum: the best multiplier, and the shares of where it leads
+  for (int turn = 0; turn < 4 && here.value - lower > 0.01; ++turn) {
+    found = raise(found);
+    lower = std::max(lower, found.value);
+    Point next;
+    next.at = found.at;
+    evaluate(next);
+    found = dual(next.at, found.mu);
+    lower = std::max(lower, found.value);
+  }
+  return {lower, here.value, here.at};
 }
 
 }  // namespace linkarms

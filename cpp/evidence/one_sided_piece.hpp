@@ -55,8 +55,19 @@ class OneSidedSearch {
   void evaluate(Point& point);
   [[nodiscard]] Step newton_step(const Point& point, const std::array<bool, 4>& free) const;
   [[nodiscard]] bool is_held(const Point& point, std::size_t m, double mu) const;
-  [[nodiscard]] double certificate(const Point& point, double mu);
-  [[nodiscard]] double lowest_of(std::size_t m, double slope, double from);
+  /// A lower bound of the smallest value of one arm's term of the dual, and where that is.
+  struct Lowest {
+    double value, at;
+  };
+  [[nodiscard]] Lowest lowest_of(std::size_t m, double slope, double from);
+  /// Lemma 11 for the shares of the place that was evaluated last: the bound, where its arms are, and sum kappa lambda there.
+  struct Dual {
+    double mu, value = 0.0, residual = 0.0;
+    Four at{};
+  };
+  [[nodiscard]] Dual dual(const Four& from, double mu);
+  /// The bound at the best multiplier, within 1e-3.
+  [[nodiscard]] Dual raise(Dual low);
 
   const ShiftPrior* prior_ = nullptr;  ///< of this question, as are the arms
   std::span<const PushedArm> arms_;

@@ -109,8 +109,11 @@ def solve_psi(
     # whether the pair problem was solved; elsewhere the value is only a lower bound of it
     solved = cost <= value * (1.0 + 1e-7) + 1e-20 * float(weights.sum())
     exact = solved and is_alternative(lam, labels, goal=asked)
-    # in d >= 3 the alternative of a vector family need not obey its own constraint
-    tight = solved and not (families.model.kind == "vector" and families.model.chart_dimension > 2)
+    # in d >= 3, and for other goals than K, the alternative of a vector family need not obey its own constraint
+    plain = asked.distance_threshold is None and asked.tolerance == 0.0
+    tight = solved and not (
+        families.model.kind == "vector" and (families.model.chart_dimension > 2 or not plain)
+    )
     bound = "exact" if exact else "bottleneck" if tight else "dominating"
     unclear = ambiguous and asked.tolerance == 0.0
     return Psi(0.0 if unclear else value, lam, kl, exact, bound, named_pair(found.witness), ambiguous)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms._goal import Goal
-from linkarms.families import ArmFamilies
+from linkarms.families import ArmFamilies, Gaussian
 
 __all__ = ["separate"]
 
@@ -42,7 +42,7 @@ def separate(
     weights : ndarray, shape (M,)
         Weights of the arms.
     families : ArmFamilies
-        The families of the arms: Gaussian ones, or with one parameter.
+        The families of the arms.
     goal : Goal
         With a distance threshold.
     """
@@ -83,8 +83,8 @@ def separate(
 
 
 def _along(families: ArmFamilies, m: int, direction: Array) -> Array:
-    """Return the step of least cost of an arm with ``e.step = 1``: along ``Sigma e``."""
-    if len(direction) == 1:
+    """Return a step of an arm with ``e.step = 1``: that of least cost, along ``Sigma e``, of Gaussian arms."""
+    if len(direction) == 1 or not isinstance(families.families[m], Gaussian):
         return direction
     step = families.covariance(m) @ direction
     return np.asarray(step / (direction @ step))

@@ -73,8 +73,11 @@ class Oracle:
 
     def _apart(self, psi: Psi, weights: Array) -> Array | None:
         """An alternative under a distance threshold: that of psi where it is one, else the whole cluster of its pair comes apart."""
-        if psi.exact or psi.witness is None or psi.witness[0] is None or psi.witness[1] is None:
+        if psi.exact or psi.witness is None:
             return psi.alternative
+        if psi.witness[0] is None or psi.witness[1] is None:
+            point = self._met(psi)
+            return point if is_alternative(point, self.labels, goal=self.goal) else None
         u, v = psi.witness[:2]
         arms = np.flatnonzero(self.labels == self.labels[u])
         away = psi.alternative[u] - psi.alternative[v]
@@ -85,13 +88,26 @@ class Oracle:
                 best, found = cost, point
         return found
 
+    def _met(self, psi: Psi) -> Array:
+        """The alternative of psi with its two arms near enough: where psi is only bounded, they may end too far apart."""
+        assert psi.witness is not None
+        assert self.goal.distance_threshold is not None
+        a, b = psi.witness[2:]
+        point = psi.alternative.copy()
+        centre, half = 0.5 * (point[a] + point[b]), 0.5 * (point[a] - point[b])
+        length = 2.0 * float(np.linalg.norm(half))
+        share = min(1.0, self.goal.distance_threshold * (1.0 - 1e-12) / length) if length > 0.0 else 1.0
+        point[a], point[b] = centre + share * half, centre - share * half
+        return point
+
     def _directions(self, away: Array, arms: NDArray[np.int64]) -> list[Array]:
         """Along which a cluster may come apart: that of the pair, and those in which it is longest."""
         if len(away) == 1:
             return [np.ones(1)]
         inside = self.theta[arms] - self.theta[arms].mean(axis=0)
-        _, _, rows = np.linalg.svd(inside, full_matrices=False)
-        return [away / np.linalg.norm(away), *rows]
+        _, sizes, rows = np.linalg.svd(inside, full_matrices=False)
+        # a cluster has no length in the others, and probabilities cannot move along them
+        return [away / np.linalg.norm(away), *rows[sizes > 1e-9 * sizes[0]]]
 
     def unchecked(self, weights: Array) -> Cut:
         """The same with the gradient of the value itself, which need not be a cut: to look for weights with a larger value."""
