@@ -61,7 +61,7 @@ CHANGED = ("product-3",)
 
 
 #: Files with many arms or slow families are replayed in parts, so that tests can share the work and none takes long.
-PARTS = {"many-gaussian": 16, "many-exponential": 16, "categorical": 24, "product": 8}
+PARTS = {"many-gaussian": 16, "many-exponential": 16, "categorical": 12, "product": 2}
 
 
 @pytest.mark.parametrize(("file", "part"), [(f, p) for f in names() for p in range(PARTS.get(f, 1))])

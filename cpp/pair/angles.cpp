@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "pair/categorical.hpp"
 #include "pair/linear.hpp"
@@ -17,12 +18,6 @@ constexpr int most_directions = 600;
 /// Most ranges that wait to be looked at.
 constexpr std::size_t most_ranges = 120;
 
-double norm(View x) {
-  double squares = 0.0;
-  for (const double y : x) squares += y * y;
-  return std::sqrt(squares);
-}
-
 /// All directions within `alpha` of `angle`, and a lower bound of the cost in them.
 struct Range {
   double angle, alpha, bound;
@@ -30,17 +25,11 @@ struct Range {
 
 }  // namespace
 
-AngleSearch::AngleSearch(Matrix basis)
-    : basis_(std::move(basis)),
-      point_(4, basis_.rows()),
-      kappa_(4, basis_.rows()),
-      e_(basis_.rows()),
-      h_(basis_.rows()),
-      turn_(basis_.rows()) {}
+AngleSearch::AngleSearch(Matrix basis) : basis_(std::move(basis)), point_(4, basis_.rows()), kappa_(4, basis_.rows()) {}
 
 /// The minimum of the cost under sum_m kappa_m . lambda_m >= 0.
 double AngleSearch::linear_bound(const MovingArms& arms, double level) {
-  if (arms[0].arm->is_categorical()) return categorical_cost(arms, kappa_, level, point_);
+  if (arms[0].arm->is_categorical()) return categorical_cost(arms, kappa_, level, mu_, point_);
   std::array<Number, most_numbers> numbers;
   const Index d = point_.cols();
   for (Index i = 0; i < arms.size(); ++i) {
@@ -56,42 +45,48 @@ double AngleSearch::linear_bound(const MovingArms& arms, double level) {
   return value;
 }
 
-/// A lower bound over all directions within `alpha` of `angle`, alternating between lambda and h.
+/// The direction of the inter pair where the arms are at the rows of a point, as an angle in the basis; nothing
+/// where they meet.
+std::optional<double> AngleSearch::inter_angle(View a, View b) const {
+  double x = 0.0, y = 0.0;
+  for (Index k = 0; k < basis_.rows(); ++k) {
+    x += (a[k] - b[k]) * basis_(k, 0);
+    y += (a[k] - b[k]) * basis_(k, 1);
+  }
+  if (x == 0.0 && y == 0.0) return std::nullopt;
+  return std::atan2(y, x);
+}
+
+/// A lower bound over all directions within `alpha` of `angle`. The best h is the one that lambda_a - lambda_b
+/// has then: how far that is turned from h has a root there, which the secant finds.
 double AngleSearch::range_bound(const MovingArms& arms, double angle, double alpha, double level) {
   const Index d = point_.cols(), a = arms.a(), b = MovingArms::b;
   const double shrink = std::cos(alpha);
-  for (Index k = 0; k < d; ++k) {
-    e_[k] = std::cos(angle) * basis_(k, 0) + std::sin(angle) * basis_(k, 1);
-    h_[k] = arms[a].theta[k] - arms[b].theta[k];
-  }
-  const double length = norm(h_);
-  for (double& x : h_) x /= length;
-  double best = 0.0;
+  double h = *inter_angle(arms[a].theta, arms[b].theta);
+  double best = 0.0, h_before = 0.0, turned_before = 0.0;
   for (int turn = 0; turn < 40; ++turn) {
     for (Index k = 0; k < d; ++k) {
-      kappa_(MovingArms::u, k) = e_[k];
-      kappa_(MovingArms::v, k) = -e_[k];
-      kappa_(b, k) = shrink * h_[k];
+      const double intra = std::cos(angle) * basis_(k, 0) + std::sin(angle) * basis_(k, 1);
+      const double inter = shrink * (std::cos(h) * basis_(k, 0) + std::sin(h) * basis_(k, 1));
+      kappa_(MovingArms::u, k) = intra;
+      kappa_(MovingArms::v, k) = -intra;
+      kappa_(b, k) = inter;
       if (arms.shared()) {
-        kappa_(MovingArms::u, k) -= shrink * h_[k];
+        kappa_(MovingArms::u, k) -= inter;
       } else {
-        kappa_(a, k) = -shrink * h_[k];
+        kappa_(a, k) = -inter;
       }
     }
     best = std::max(best, linear_bound(arms, level));
     if (best >= level) break;
-    for (Index k = 0; k < d; ++k) turn_[k] = point_(a, k) - point_(b, k);
-    const double size = norm(turn_);
-    if (size <= 0.0) break;
-    double change = 0.0;
-    for (Index k = 0; k < d; ++k) {
-      turn_[k] /= size;
-      change += (turn_[k] - h_[k]) * (turn_[k] - h_[k]);
-    }
-    if (std::sqrt(change) <= 1e-9) break;
-    for (Index k = 0; k < d; ++k) h_[k] += turn_[k];
-    const double twice = norm(h_);
-    for (double& x : h_) x /= twice;
+    const auto found = inter_angle(point_.row(a), point_.row(b));
+    if (!found) break;
+    const double turned = std::remainder(*found - h, 2.0 * std::numbers::pi);
+    if (std::abs(turned) <= 1e-9) break;
+    const double secant = -turned * (h - h_before) / (turned - turned_before);
+    const bool good = turn > 0 && secant * turned > 0.0 && std::abs(secant) <= 4.0 * std::abs(turned);
+    h_before = std::exchange(h, h + (good ? secant : 0.5 * turned));
+    turned_before = turned;
   }
   return best;
 }
@@ -124,6 +119,7 @@ double AngleSearch::repaired_cost(const MovingArms& arms) {
 }
 
 Bounds AngleSearch::narrow(const MovingArms& arms, Bounds bounds, double level, Matrix& best) {
+  mu_ = 0.0;
   const double floor = bounds.lower;
   double upper = bounds.upper, lower = inf;
   const auto enough = [&] { return std::min(upper * (1.0 - angle_gap), level); };

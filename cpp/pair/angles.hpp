@@ -11,7 +11,7 @@
 // with alpha^2.
 #pragma once
 
-#include <vector>
+#include <optional>
 
 #include "pair/moving_arms.hpp"
 
@@ -31,14 +31,15 @@ class AngleSearch {
   Bounds narrow(const MovingArms& arms, Bounds bounds, double level, Matrix& best);
 
  private:
+  [[nodiscard]] std::optional<double> inter_angle(View a, View b) const;
   double range_bound(const MovingArms& arms, double angle, double alpha, double level);
   double linear_bound(const MovingArms& arms, double level);
   double repaired_cost(const MovingArms& arms);
 
   Matrix basis_;
-  Matrix point_;  ///< minimiser of the last linear problem
-  Matrix kappa_;  ///< its constraint, one row per arm
-  std::vector<double> e_, h_, turn_;
+  Matrix point_;     ///< minimiser of the last linear problem
+  Matrix kappa_;     ///< its constraint, one row per arm
+  double mu_ = 0.0;  ///< its multiplier, where the next one begins
 };
 
 }  // namespace linkarms

@@ -1,6 +1,7 @@
 #include "pair/categorical.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -12,8 +13,9 @@ namespace {
 
 /// argmin over probabilities x of w KL(p, x) - mu k.x:  x_i = w p_i / (nu - mu k_i), with the nu that makes
 /// them add up to one. A category of probability zero takes part only where its mu k_i is the largest: then
-/// nu = mu k_i and it gets what the others leave.
-void categorical_step(View p, double w, double mu, View k, MutView x) {
+/// nu = mu k_i and it gets what the others leave. Returns the derivative of k.x in mu. The search for nu begins
+/// at `nu`, which becomes the one that was found.
+double categorical_step(View p, double w, double mu, View k, double& nu, MutView x) {
   const std::size_t d = p.size();
   double top = -inf, low = -inf;
   for (std::size_t i = 0; i < d; ++i) {
@@ -22,10 +24,10 @@ void categorical_step(View p, double w, double mu, View k, MutView x) {
   }
   double high = std::max(top + w, low);
   low = std::max(low, top);
-  const auto fill = [&](double nu) {
+  const auto fill = [&](double at) {
     double total = 0.0;
     for (std::size_t i = 0; i < d; ++i) {
-      x[i] = p[i] > 0.0 ? w * p[i] / (nu - mu * k[i]) : 0.0;
+      x[i] = p[i] > 0.0 ? w * p[i] / (at - mu * k[i]) : 0.0;
       total += x[i];
     }
     return total;
@@ -35,11 +37,12 @@ void categorical_step(View p, double w, double mu, View k, MutView x) {
     const double total = fill(low);
     if (total < 1.0) {
       x[i] = 1.0 - total;
-      return;
+      nu = low;
+      return w / (mu * mu);
     }
     break;
   }
-  double nu = 0.5 * (low + high);
+  if (!(low < nu && nu < high)) nu = 0.5 * (low + high);
   for (int turn = 0; turn < 100; ++turn) {
     double total = 0.0, slope = 0.0;
     for (std::size_t i = 0; i < d; ++i) {
@@ -51,33 +54,50 @@ void categorical_step(View p, double w, double mu, View k, MutView x) {
     }
     (total > 1.0 ? low : high) = nu;
     const double next = nu + (total - 1.0) * total / -slope;  // Newton on 1/total, which is nearly linear
-    if (std::abs(next - nu) <= 1e-16 * (std::abs(nu) + w)) break;
+    if (std::abs(next - nu) <= 1e-10 * (std::abs(nu) + w)) {  // what is left after this step is its square
+      nu = std::min(std::max(next, low), high);
+      break;
+    }
     const double before = std::exchange(nu, low < next && next < high ? next : 0.5 * (low + high));
     if (nu == before) break;  // the ends of the bracket are neighbours: it stays there
   }
   const double total = fill(nu);
-  for (double& y : x) y /= total;
+  double s = 0.0, first = 0.0, second = 0.0;  // of k, with the weights x_i / (nu - mu k_i)
+  for (std::size_t i = 0; i < d; ++i) {
+    x[i] /= total;
+    if (p[i] > 0.0) {
+      const double weight = x[i] / (nu - mu * k[i]);
+      s += weight;
+      first += weight * k[i];
+      second += weight * k[i] * k[i];
+    }
+  }
+  return std::max(second - first * first / s, 0.0);
 }
 
 }  // namespace
 
-double categorical_cost(const MovingArms& arms, const Matrix& kappa, double level, Matrix& point) {
+double categorical_cost(const MovingArms& arms, const Matrix& kappa, double level, double& mu, Matrix& point) {
   double start = 0.0, gain = 0.0;
   for (Index i = 0; i < arms.size(); ++i) {
+    double first = 0.0, second = 0.0;
     for (Index k = 0; k < kappa.cols(); ++k) {
       const double p = arms[i].theta[k];
-      start += kappa(i, k) * p;
-      gain += kappa(i, k) * kappa(i, k) * p / arms[i].weight;
+      first += kappa(i, k) * p;
+      second += kappa(i, k) * kappa(i, k) * p;
       point(i, k) = p;
     }
+    start += first;
+    gain += (second - first * first) / arms[i].weight;
   }
   if (start >= 0.0) return 0.0;
-  double low = 0.0, high = inf, g_low = start, g_high = 0.0, value = 0.0;
-  double mu = gain > 0.0 ? -start / gain : 1.0;
+  double low = 0.0, high = inf, value = 0.0, before = inf;
+  if (!(mu > 0.0)) mu = gain > 0.0 ? -start / gain : 1.0;
+  std::array<double, 4> nu{};
   for (int turn = 0; turn < 200; ++turn) {
-    double g = 0.0, scale = 0.0;
+    double g = 0.0, scale = 0.0, slope = 0.0;
     for (Index i = 0; i < arms.size(); ++i) {
-      categorical_step(arms[i].theta, arms[i].weight, mu, kappa.row(i), point.row(i));
+      slope += categorical_step(arms[i].theta, arms[i].weight, mu, kappa.row(i), nu[i], point.row(i));
       for (Index k = 0; k < kappa.cols(); ++k) {
         g += kappa(i, k) * point(i, k);
         scale += std::abs(kappa(i, k) * point(i, k));
@@ -85,22 +105,17 @@ double categorical_cost(const MovingArms& arms, const Matrix& kappa, double leve
     }
     value = arms.cost(point) - mu * g;
     if (value >= level || std::abs(g) <= 1e-15 * scale) break;
-    if (g > 0.0) {
-      high = mu, g_high = g;
-    } else {
-      low = mu, g_low = g;
-    }
+    (g > 0.0 ? high : low) = mu;
+    double next = slope > 0.0 ? mu - g / slope : inf;
     if (high == inf) {
-      mu *= 2.0;
-      if (mu > 1e250) return inf;
-      continue;
+      next = std::min(next, 16.0 * mu);
+      if (next > 1e250) return inf;
+    } else if (!(low < next && next < high && std::abs(g) < 0.5 * before)) {
+      next = 0.5 * (low + high);
     }
-    const double width = high - low;
-    if (width <= 1e-15 * high) break;
-    // the secant, kept away from the ends of the bracket
-    mu = (low * g_high - high * g_low) / (g_high - g_low);
-    if (width > 1e-7 * high) mu = std::min(std::max(mu, low + 0.02 * width), high - 0.02 * width);
-    if (mu <= low || mu >= high) break;
+    before = std::abs(g);
+    if (std::abs(next - mu) <= 1e-14 * mu) break;
+    mu = next;
   }
   return std::max(value, 0.0);
 }

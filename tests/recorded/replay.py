@@ -20,15 +20,15 @@ __all__ = ["PATHS", "SCALAR", "TOLERANCE", "close", "replay", "tie"]
 #: Closed forms (Gaussian arms with one variance each) differ by rounding only. A scalar pair problem is a concave maximum whose
 #: multiplier is found to 1e-13 of its bracket, and a covariance's is a root to 1e-15; the value is flat there, so that rounding of
 #: logarithms is what is left. The evidence of scalar families adds log-gamma functions of size t, and unknown variances sum t of them.
-#: Pairs of vectors (products, categories) are searched until the bracket is 1e-9 wide.
+#: Pairs of vectors (products, categories) are searched until the bracket is 3e-8 wide (``angle_gap`` in cpp/pair/angles.hpp).
 TOLERANCE = {
     "gaussian": 1e-12,
     "many-gaussian": 1e-12,
     "bounded": 1e-12,
     "covariance": 1e-10,
     "unknown": 1e-10,
-    "categorical": 2e-9,
-    "product": 2e-9,
+    "categorical": 3e-8,
+    "product": 3e-8,
 }
 SCALAR = 1e-10
 #: Rules whose choice depends on choices made before: after a tie they go their own way.
@@ -49,9 +49,9 @@ def nearest(run: Run, weights: NDArray[np.float64]) -> la.Psi:
 def tie(run: Run, recorded: int, chosen: int, tolerance: float = 1e-12) -> bool:
     """Whether the rule may choose either arm: their scores are equal within rounding, or two alternatives are equally near.
 
-    The tracking rules' score is how far the pulls are behind the weights. EBC-H's is the arm's KL in the nearest alternative. psi is the
-    smallest of the alternatives' costs ``sum_m w_m KL_m``: with a little less weight on the recorded arm, the alternative that moves it
-    most is the nearest, and its cost at the weights themselves has to be psi.
+    The tracking rules' score is how far the pulls are behind the weights. EBC-H's is the arm's KL in the nearest alternative. Among
+    equally near alternatives, the one that moves the recorded arm most is the nearest with a little less weight on that arm, or, where a
+    cluster of three and more has several ways to come apart, with a little more. Its cost at the weights themselves has to be psi.
     """
     if run.spec.sampling["name"] == "atboc":
         return within_gap(run)
@@ -68,10 +68,13 @@ def tie(run: Run, recorded: int, chosen: int, tolerance: float = 1e-12) -> bool:
     room = max(1e-9, 10.0 * math.sqrt(tolerance)) if tolerance > 1e-12 else 1e-9
     if close(here.kl.max(), here.kl[recorded], room):
         return True
-    less = weights.copy()
-    less[recorded] *= 1.0 - 1e-6
-    other = nearest(run, less).kl
-    return close(other.max(), other[recorded], room) and close(here.value, float(weights @ other), room)
+    for factor in (1.0 - 1e-6, 1.0 + 1e-6):
+        moved = weights.copy()
+        moved[recorded] *= factor
+        other = nearest(run, moved).kl
+        if close(other.max(), other[recorded], room) and close(here.value, float(weights @ other), room):
+            return True
+    return False
 
 
 def within_gap(run: Run) -> bool:
