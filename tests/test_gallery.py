@@ -21,19 +21,30 @@ def test_the_page_has_the_pictures_of_its_example(example):
     assert len(shown) == example.read_text("utf-8").count("plt.show()") >= 1
 
 
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """A kernel that keeps running: to start one takes longer than most notebooks."""
+    home = tmp_path_factory.mktemp("kernel")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("IPYTHONDIR", str(home))
+        patch.setenv("LINKARMS_QUIET", "1")
+        client = NotebookClient(nbformat.v4.new_notebook(), timeout=120, kernel_name="python3")
+        client.execute(cleanup_kc=False, cwd=str(home))
+    yield client
+    client._cleanup_kernel()
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_the_notebook_runs_in_a_kernel(example, tmp_path, monkeypatch):
-    """All cells of the downloaded notebook, in a kernel that starts in an empty directory; no warning appears below a cell."""
+def test_the_notebook_runs_in_a_kernel(example, kernel, tmp_path):
+    """All cells of the downloaded notebook, in a kernel without variables and an empty directory; no warning appears below a cell."""
     (found,) = (SITE / "_downloads").rglob(f"{example.stem}.ipynb")
     notebook = nbformat.read(found, as_version=4)
     assert re.search(r"^# .+", "".join(cell.source for cell in notebook.cells[:2]), re.MULTILINE), "no title"
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    monkeypatch.setenv("LINKARMS_QUIET", "1")
-    client = NotebookClient(
-        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
-    )
-    client.execute()
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    empty = nbformat.v4.new_code_cell(f"%reset -f\n%cd -q {tmp_path}")
+    notebook.cells.insert(0, empty)
+    kernel.nb = notebook
+    kernel.execute(cleanup_kc=False)
+    code = [cell for cell in notebook.cells[1:] if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in code)
     said = [part.text for cell in code for part in cell.outputs if part.get("name") == "stderr"]
     assert said == []
