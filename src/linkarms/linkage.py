@@ -96,7 +96,7 @@ def linkage_matrix(parameters: ArrayLike) -> NDArray[np.float64]:
 
 
 def single_linkage(parameters: ArrayLike, n_clusters: int) -> tuple[NDArray[np.int64], bool]:
-    """Single-linkage clusters of points, by Euclidean distance.
+    """Return the single-linkage clusters of points, by Euclidean distance.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def confidence_radii(
     delta: float,
     moments: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
-    """How far the confidence region of each arm reaches from its estimate, along each direction.
+    """Return how far the confidence region of each arm reaches from its estimate, along each direction.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def confidence_radii(
 
 
 class Intervals:
-    """The confidence interval of each coordinate of each arm, computed when somebody asks.
+    """The confidence interval of each coordinate of each arm, computed when first used.
 
     Parameters
     ----------

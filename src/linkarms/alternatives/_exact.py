@@ -97,7 +97,7 @@ def psi(
     distance_threshold: float | None = None,
     tolerance: float = 0.0,
 ) -> Psi:
-    """How hard it is to tell the clusters from the nearest other ones: ``inf over alternatives of sum_m w_m KL_m``.
+    """Compute how hard it is to tell the clusters from the nearest other ones: ``inf over alternatives of sum_m w_m KL_m``.
 
     Parameters
     ----------

@@ -193,7 +193,7 @@ def _refuse_missing(
 
 
 def make_frame(columns: dict[str, list[Any]]) -> Any:
-    """A data frame of the first of pandas, polars and pyarrow that is installed.
+    """Return a data frame of the first of pandas, polars and pyarrow that is installed.
 
     Parameters
     ----------

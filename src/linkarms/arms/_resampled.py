@@ -98,7 +98,7 @@ def resampled_problem(
     *,
     independent: bool = False,
 ) -> Problem:
-    """Recorded samples as a `Problem`, for `linkarms.simulate`: trials draw from the records with replacement.
+    """Return recorded samples as a `Problem` for `linkarms.simulate`, whose trials draw from the records with replacement.
 
     The parameters, and with them the true partition, are those of the full records.
 

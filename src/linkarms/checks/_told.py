@@ -107,7 +107,7 @@ class SampleLog:
 
 
 class ModelFit:
-    """The samples of a run beside the families that it takes for granted; looked at when somebody asks.
+    """The samples of a run and the families that it assumes; compared when first asked for.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ DATASETS: dict[str, Dataset] = {
 
 
 def fetch(name: str, folder: str | Path, *, download: bool = False, progress: bool = False) -> list[Path]:
-    """The files of a data set in ``folder``; downloaded only if they are missing and ``download`` says so.
+    """Return the files of a data set in ``folder``; download them only if they are missing and ``download`` is true.
 
     Parameters
     ----------

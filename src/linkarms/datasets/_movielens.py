@@ -81,7 +81,7 @@ class Ratings:
 def load_ratings(
     folder: str | Path, genres: Sequence[str] = ("Comedy", "Drama"), *, progress: bool = False
 ) -> Ratings:
-    """Ratings of each user in some genres.
+    """Return the ratings of each user in some genres.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ def load_bookings(
     month: str | None = None,
     hours: tuple[int, int] = (0, 24),
 ) -> Bookings:
-    """Inter-booking times from trip records.
+    """Return the times between bookings from trip records.
 
     Parameters
     ----------

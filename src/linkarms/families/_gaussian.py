@@ -202,7 +202,7 @@ class Bounded(Gaussian):
 
 
 def bounded(low: ArrayLike, high: ArrayLike, independent: bool = False) -> Bounded:
-    """Arms whose samples lie between ``low`` and ``high``: clusters of their means, with no model of the samples.
+    """Return the family of samples between ``low`` and ``high``: arms are clustered by their means, with no model of the samples.
 
     One number per sample bets on the means under version 2 of the anytime rule; see docs/anytime.md. Elsewhere the Gaussian formulas hold
     with a variance proxy, since a bounded sample is sub-Gaussian (Hoeffding): for one coordinate

@@ -114,7 +114,7 @@ class ArmFamilies:
 
 
 def resolve(family: FamilyLike, n_arms: int, n_features: int) -> ArmFamilies:
-    """The families of ``n_arms`` arms with ``n_features`` numbers per sample.
+    """Return the families of ``n_arms`` arms with ``n_features`` numbers per sample.
 
     A one-dimensional family given for ``n_features >= 2`` stands for independent coordinates of it.
 
@@ -177,7 +177,7 @@ def _fit(family: Family, n_features: int, m: int) -> Family:
 
 
 def from_dict(spec: dict[str, Any], custom: dict[str, Family] | None = None) -> Family:
-    """The family that ``to_dict`` described; ``custom`` holds a user's own by name.
+    """Return the family that ``to_dict`` described; ``custom`` holds a user's own by name.
 
     Examples
     --------

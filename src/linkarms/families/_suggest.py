@@ -15,7 +15,7 @@ _LARGE_COUNT = 50
 
 
 def are_whole(samples: Array) -> bool:
-    """Whether all numbers are 0, 1, 2, ...
+    """Return whether all numbers are 0, 1, 2, ...
 
     Examples
     --------

@@ -8,7 +8,7 @@ __all__ = ["error_interval", "error_lower_limit", "promise_is_broken"]
 
 
 def error_lower_limit(errors: int, trials: int, confidence: float = 0.99) -> float:
-    """One-sided Clopper-Pearson lower limit of an error probability.
+    """Return the one-sided Clopper-Pearson lower limit of an error probability.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def error_lower_limit(errors: int, trials: int, confidence: float = 0.99) -> flo
 
 
 def error_interval(errors: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Two-sided Clopper-Pearson interval of an error probability: two one-sided limits of half the doubt each.
+    """Return the two-sided Clopper-Pearson interval of an error probability: two one-sided limits of half the doubt each.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def error_interval(errors: int, trials: int, confidence: float = 0.95) -> tuple[
 
 
 def promise_is_broken(errors: int, trials: int, delta: float, confidence: float = 0.99) -> bool:
-    """Whether so many errors show, at this confidence, that the error probability exceeds ``delta``.
+    """Return whether so many errors show, at this confidence, that the error probability exceeds ``delta``.
 
     Examples
     --------

@@ -23,7 +23,7 @@ def fixed_size_errors(
     seed: int = 0,
     box: NDArray[np.float64] | None = None,
 ) -> NDArray[np.bool_]:
-    """Whether single linkage of the estimates from ``n`` samples of each arm is wrong.
+    """Return whether single linkage of the estimates from ``n`` samples of each arm is wrong.
 
     Trial ``i`` sees the samples that `simulate` shows to trial ``i`` of the same seed: in round robin, those of its first ``n M`` pulls.
 

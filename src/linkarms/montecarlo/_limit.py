@@ -20,7 +20,7 @@ __all__ = ["known_parameters"]
 def known_parameters(
     problem: Problem, rule: str | SamplingRule, samples: Sequence[int], seed: int = 0
 ) -> NDArray[np.float64]:
-    """``T_w = 1 / psi(N/t)`` of a rule's proportions ``N/t``, when every sample is the parameter itself.
+    """Compute ``T_w = 1 / psi(N/t)`` of a rule's proportions ``N/t``, when every sample is the parameter itself.
 
     A rule needs more than ``T*`` for two reasons: it has to learn the parameters, and its proportions may settle away from the best ones.
     Without noise only the second remains.

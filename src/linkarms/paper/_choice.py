@@ -56,7 +56,7 @@ class Choice:
 
 
 def linkage_edges(parameters: NDArray[np.float64]) -> tuple[float, ...]:
-    """Edges of the minimum spanning tree of points (M, d), the longest first.
+    """Return the edges of the minimum spanning tree of points (M, d), the longest first.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def linkage_edges(parameters: NDArray[np.float64]) -> tuple[float, ...]:
 
 
 def choose_regions(bookings: Bookings, n_arms: int = 6, n_clusters: int = 3) -> Choice:
-    """The zones with the most pickups.
+    """Return the zones with the most pickups.
 
     On the green cabs of Manhattan in January 2025, all day, they are East Harlem North and South, Central Park, Morningside Heights,
     Central Harlem and Washington Heights South, with mean gaps of 230, 333, 961, 1263, 1362 and 2259 s: busy, moderate and quiet. The
@@ -104,7 +104,7 @@ def choose_regions(bookings: Bookings, n_arms: int = 6, n_clusters: int = 3) -> 
 
 
 def choose_users(ratings: Ratings, n_arms: int = 6, n_clusters: int = 4, *, least: int = 50) -> Choice:
-    """The users whose clusters are clearest.
+    """Return the users whose clusters are clearest.
 
     Among users with at least ``least`` ratings in every genre, take the ``n_arms`` for which the shortest edge that is cut
     exceeds the longest edge that is kept by most. Users are similar: six taken at random, or by their number of ratings, do

@@ -97,7 +97,7 @@ def curve_points(rule: str, sweep: Sweep) -> list[Point]:
 def samples_at_error(
     error: NDArray[np.float64], samples: NDArray[np.float64], target: float, least: float
 ) -> float:
-    """Samples at which a curve first gets down to ``target``, linear in ``log(1/error)`` between levels.
+    """Return the samples at which a curve first reaches ``target``, linear in ``log(1/error)`` between levels.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def samples_at_error(
 
 
 def paper_at_error(figure: Figure, errors: Sequence[float]) -> dict[str, tuple[float, ...]]:
-    """Samples of the paper's curves in Figure 4 or 5 at these errors, by rule; NaN where a curve does not reach.
+    """Return the samples of the paper's curves in Figure 4 or 5 at these errors, by rule; NaN where a curve does not reach.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def compare_at_error(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> list[AtError]:
-    """Samples of each rule at equal measured error.
+    """Return the samples of each rule at equal measured error.
 
     Trials are resampled as a whole, with all rules and levels, since rules see the same samples; the interval is that of the bootstrap's
     quantiles. A trial that does not get to a level counts as an error, with the samples of the budget.

@@ -53,7 +53,7 @@ def run_taxi(
     parameter: Literal["mean", "rate"] = "mean",
     hours: tuple[int, int] = (0, 24),
 ) -> Experiment:
-    """Six regions of Manhattan in three clusters by the time between bookings (Figure 4).
+    """Run the paper's Figure 4: six regions of Manhattan in three clusters by the time between bookings.
 
     Regions are zones of the TLC, chosen by `choose_regions`. Samples are drawn with replacement from January's gaps and
     weighed as exponential. Zones are clustered by the **mean** gap: that gives a busy, a moderate and a quiet cluster as in
@@ -140,7 +140,7 @@ def run_movielens(
     store: str | Path | None = None,
     rules: Rules = RULES,
 ) -> Experiment:
-    """Six users in four clusters by their ratings of Comedy and Drama (Figure 5).
+    """Run the paper's Figure 5: six users in four clusters by their ratings of Comedy and Drama.
 
     Users are chosen by `choose_users`. A sample is a Comedy rating and a Drama rating of the user, drawn independently and
     with replacement, and weighed as Gaussian with unit covariance. The threshold is swept, see `EvidenceLevel`.

@@ -41,7 +41,7 @@ def plan(
     tolerance: float = 0.0,
     costs: CostsLike | None = None,
 ) -> Plan:
-    """The samples to expect from each rule, if the parameters were those given.
+    """Estimate the samples to expect from each rule if the parameters are those given.
 
     Parameters
     ----------

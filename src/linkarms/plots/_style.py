@@ -63,7 +63,7 @@ _SMALLEST = 4.5
 
 
 def cluster_color(label: int) -> str:
-    """The colour of a cluster, as ``#rrggbb``; grey for ``-1``, an arm that has no cluster yet.
+    """Return the colour of a cluster, as ``#rrggbb``; grey for ``-1``, an arm that has no cluster yet.
 
     Examples
     --------

@@ -20,7 +20,7 @@ __all__ = ["SamplingRule", "View"]
 
 
 class View:
-    """What a rule may look at; arrays are read-only.
+    """What a rule may use; arrays are read-only.
 
     Attributes
     ----------

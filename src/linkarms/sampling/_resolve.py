@@ -22,7 +22,7 @@ _SHIPPED: dict[str, type[SamplingRule]] = {
 
 
 def resolve_sampling(rule: str | SamplingRule) -> SamplingRule:
-    """A rule by name, or the instance itself.
+    """Return a rule by name, or the instance itself.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def resolve_sampling(rule: str | SamplingRule) -> SamplingRule:
 
 
 def sampling_from_dict(spec: dict[str, Any]) -> SamplingRule | None:
-    """The rule that ``to_dict`` described; None if it is not a rule of the package.
+    """Return the rule that ``to_dict`` described; None if it is not a rule of the package.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class _Files(StaticFiles):
 
 
 def create_app(storage: StorageLike = "sqlite:///linkarms.db", access: Access | None = None) -> FastAPI:
-    """The service as an ASGI application, for users with a server of their own; `serve` is what the command line calls.
+    """Return the service as an ASGI application, for users with a server of their own; `serve` is what the command line calls.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ _SHIPPED: dict[str, type[StoppingRule]] = {cls.name: cls for cls in (Anytime, Pa
 
 
 def resolve_stopping(rule: Any, sampling: SamplingRule | None = None) -> StoppingRule:
-    """The rule itself, or with None the own stop of ``sampling``; an error that names the choices where there is none.
+    """Return the rule itself, or with None the own stop of ``sampling``; raise an error that names the choices if there is none.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def resolve_stopping(rule: Any, sampling: SamplingRule | None = None) -> Stoppin
 
 
 def stopping_from_dict(spec: dict[str, Any]) -> StoppingRule | None:
-    """The rule that ``to_dict`` described; None if it is not a rule of the package.
+    """Return the rule that ``to_dict`` described; None if it is not a rule of the package.
 
     Examples
     --------

@@ -18,7 +18,7 @@ __all__ = ["weaken"]
 
 
 def weaken(rule: StoppingRule, factor: float) -> StoppingRule:
-    """The same rule with its threshold divided by ``factor``. It promises nothing.
+    """Return the same rule with its threshold divided by ``factor``. It promises nothing.
 
     An audit that cannot fail says nothing about a rule that passes it. This is the rule that has to fail. The threshold is all that the
     likelihood ratio is compared with: ``log(1/delta)``, the price of the union bound, and what is paid for not knowing the parameters. The

@@ -88,7 +88,7 @@ def _number(text: str) -> float | None:
 
 @cache
 def curves(figure: Figure) -> tuple[Curve, ...]:
-    """All curves of a figure, in the order of its legend.
+    """Return all curves of a figure, in the order of its legend.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def curves(figure: Figure) -> tuple[Curve, ...]:
 def curve(
     figure: Figure, rule: str, theta: tuple[float, float] | None = None, epsilon: float | None = None
 ) -> Curve:
-    """The one curve of a figure with this rule and, if given, this Theta and epsilon.
+    """Return the one curve of a figure with this rule and, if given, this Theta and epsilon.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def curve(
 
 @cache
 def slopes(figure: Literal["figure2", "figure3"] = "figure2") -> tuple[Slope, ...]:
-    """Table 1, the slopes of Figure 2; or those that the text gives for Figure 3.
+    """Return Table 1, the slopes of Figure 2; or those that the text gives for Figure 3.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def _run_times() -> tuple[tuple[str, tuple[tuple[int, float], ...]], ...]:
 
 
 def run_times() -> dict[str, dict[int, float]]:
-    """Table 2: milliseconds per sample, by rule and number of arms; on the authors' machine, with their programs.
+    """Return Table 2: milliseconds per sample, by rule and number of arms; on the authors' machine, with their programs.
 
     Examples
     --------

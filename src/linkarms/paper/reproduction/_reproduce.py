@@ -42,7 +42,7 @@ def reproduce(
     store: str | Path | None = None,
     progress: bool = False,
 ) -> Reproduction:
-    """Run the paper's experiments and put its own numbers beside ours.
+    """Run the paper's experiments and compare its numbers with ours.
 
     Parameters
     ----------
