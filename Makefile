@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# pip leaves the compiling to bytecode to the first import: most modules are never imported
+export PIP_COMPILE := 0
 
 .PHONY: demo docs test lint tidy debug sanitize fuzz threads compilers wheel evidence bench clean
 
@@ -38,7 +40,7 @@ demo: $(VENV)/.demo  ## cluster the arms of a built-in problem, with a live view
 	$(BIN)/linkarms demo
 
 test: $(VENV)/.test  ## run the suite
-	$(BIN)/python -m pytest -n 2 --dist worksteal  # halves of the files, not every other test: fixtures of a file start once
+	$(BIN)/python -m pytest -n 3 --dist worksteal  # one more than there are cores: many tests wait. Fixtures of a file start once
 
 lint: $(VENV)/.lint tidy  ## ruff, mypy strict, clang-format, clang-tidy
 	$(BIN)/ruff check .
