@@ -147,8 +147,10 @@ def test_conjugates_are_minima_and_never_above():
         t = float(rng.normal() * 10.0)
         constant, found = piece_of(x, counts, variances).conjugates(g.tolist(), t)
         # the same blend by hand
-        g[:9] = np.where(g[:9] < 1e-3, 0.0, g[:9])
-        g[9:] = np.maximum(g[9:], 1e-9)
+        widest = 18 + int(np.argmax(g[18:]))
+        floor = max(g[widest], 1e-9)
+        g = np.where(g < np.repeat([1e-3, 1e-5], [9, 18]), 0.0, g)
+        g[widest] = floor
         g /= g.sum()
         inter = (0, 2) if arms == 3 else (2, 3)
         mass = np.repeat(np.log([0.95 / 9, 0.025 / 9, 0.025 / 9]), 9)
@@ -241,6 +243,30 @@ def test_the_bound_of_a_box_holds_in_all_of_it():
             nearest.append(piece.value(at)[0] - bound)
     assert len(nearest) > 10
     assert np.median(nearest) < 3.0
+
+
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_the_bounds_of_a_sweep_hold_in_all_of_each_cell(d):
+    rng = np.random.default_rng(80 + d)
+    cleared = 0
+    for _ in range(25):
+        x, counts, variances = random_piece(rng, 3, d)
+        piece = piece_of(x, counts, variances)
+        at = random_directions(rng, 3, d)
+        at[0] *= 0.3
+        low, high = [0.0, 0.0, 0.0], [float(rng.uniform(0.3, np.pi)), np.pi, 0.0]
+        if rng.uniform() < 0.5:
+            low = [float(rng.uniform(0, 0.3)), float(rng.uniform(0, 3)), 0.0]
+        level = piece.value(at)[0] - float(rng.choice([0.2, 1.0, 3.0, 10.0]))
+        cells = np.array(piece.sweep(at, low, high, level))
+        width = (high[0] - low[0]) / len(set(cells[:, 0])), (high[1] - low[1]) / len(set(cells[:, 1]))
+        near = np.argsort(-cells[:, 2])[:40]  # the highest bounds are the most likely to be too high
+        for beta, gamma, bound in cells[np.concatenate([rng.choice(near, 8), rng.choice(len(cells), 8)])]:
+            t = rng.uniform(-1, 1) if d > 2 and rng.uniform() < 0.7 else rng.choice([-1.0, 1.0])
+            z = [beta + width[0] * rng.uniform(), gamma + width[1] * rng.uniform(), float(t)]
+            assert piece.value(z)[1] >= bound - 1e-4
+            cleared += bound >= level
+    assert cleared > 20
 
 
 def test_duals_meet_primals_and_their_slopes_are_derivatives():

@@ -10,6 +10,7 @@
 #include "bindings/module.hpp"
 #include "evidence/aligned_directions.hpp"
 #include "evidence/aligned_search.hpp"
+#include "evidence/aligned_sweep.hpp"
 #include "math/one_sided.hpp"
 
 namespace nb = nanobind;
@@ -93,6 +94,20 @@ void bind_piece(nb::module_& m) {
            [](const OwnedPiece& x, const Directions& at, const Directions& low, const Directions& high) {
              return x.solved(at, [&](const auto& geometry, const AlignedDual& dual, double value) {
                return geometry.bound(dual, value, at, {low, high, -inf}).value;
+             });
+           })
+      .def("sweep",
+           [](const OwnedPiece& x, const Directions& at, const Directions& low, const Directions& high, double level) {
+             return x.solved(at, [&](const auto& geometry, const AlignedDual& dual, double) {
+               DirectionSweep sweep(geometry.pairs(), low, high);
+               sweep.raise(dual, level);
+               std::vector<std::tuple<double, double, double>> out;  // beta, gamma and the bound of each cell
+               for (std::size_t i = 0; i < DirectionSweep::n_gamma; ++i) {
+                 for (std::size_t j = 0; j < DirectionSweep::n_beta; ++j) {
+                   out.emplace_back(sweep.edge_of_beta(j), sweep.edge_of_gamma(i), sweep.bound(j, i));
+                 }
+               }
+               return out;
              });
            })
       .def("descent",

@@ -3,24 +3,26 @@
 #include <algorithm>
 #include <cmath>
 
-#include "evidence/aligned_search.hpp"
 #include "math/constants.hpp"
-#include "pair/isotropic.hpp"
 
 namespace linkarms {
 namespace {
 
-/// Points that are kept.
-constexpr std::size_t most_points = 64;
-/// Proofs that are kept.
-constexpr std::size_t most_proofs = 4096;
+/// Pieces of which something is kept.
+constexpr std::size_t most_known = 4096;
 /// Where a kept lambda has so much more than a level, another one is not tried.
-constexpr double far_above = 1.0;
+constexpr double far_above = 3.0;
 /// More than rounding can do to the sums of samples.
 constexpr double rounding = 1e-3;
 
 [[nodiscard]] std::array<Index, 4> arms_of(const Witness& w) {
   return {w.u, w.v, w.b, w.a};
+}
+
+[[nodiscard]] std::uint64_t key(const Witness& w, Index n_arms) {
+  std::uint64_t out = 0;
+  for (const Index m : arms_of(w)) out = out * static_cast<std::uint64_t>(n_arms) + static_cast<std::uint64_t>(m);
+  return out;
 }
 
 }  // namespace
@@ -32,9 +34,7 @@ AlignedEvidence::AlignedEvidence(const Model& model, std::vector<double> grid, d
 
 void AlignedEvidence::forget() {
   for (auto& arms : arms_) arms.assign(static_cast<std::size_t>(model_->n_arms()), {});
-  points_.clear();
-  proofs_.clear();
-  next_ = 0;
+  known_.clear();
 }
 
 std::array<long long, 4> AlignedEvidence::counts(const Samples& samples, const Witness& w) {
@@ -81,17 +81,22 @@ Matrix AlignedEvidence::inside(const Matrix& lam, const Witness& w) {
   return out;
 }
 
-double AlignedEvidence::most_at(const Samples& samples, const Point& kept) const {
-  const auto index = arms_of(kept.witness);
-  const Matrix& lambda = kept.point.lambda();
-  double most = kept.value;
+AlignedEvidence::Known* AlignedEvidence::find(const Witness& w) {
+  const auto found = known_.find(key(w, model_->n_arms()));
+  return found == known_.end() ? nullptr : &found->second;
+}
+
+double AlignedEvidence::most_at(const Samples& samples, const Witness& w, const Known& known) const {
+  const auto index = arms_of(w);
+  const Matrix& lambda = known.point.lambda();
+  double most = known.value;
   for (Index i = 0; i < lambda.rows(); ++i) {
     const Index m = index[static_cast<std::size_t>(i)];
-    const auto n = static_cast<double>(samples.count(m)), before = static_cast<double>(kept.count[static_cast<std::size_t>(i)]);
+    const auto n = static_cast<double>(samples.count(m)), before = static_cast<double>(known.count[static_cast<std::size_t>(i)]);
     if (n == before) continue;
     double square = 0.0;
     for (Index k = 0; k < lambda.cols(); ++k) {
-      const double sum = n * (samples.mean(m)[k] - lambda(i, k)) - before * (kept.means(i, k) - lambda(i, k));
+      const double sum = n * (samples.mean(m)[k] - lambda(i, k)) - before * (known.means(i, k) - lambda(i, k));
       square += sum * sum;
     }
     most += square / (2.0 * (n - before) * model_->arm(m).variance(samples.estimates().row(m)));
@@ -99,36 +104,37 @@ double AlignedEvidence::most_at(const Samples& samples, const Point& kept) const
   return most;
 }
 
-double AlignedEvidence::value_at(const Samples& samples, const AlignedPiece& piece, Point& kept) const {
-  const auto index = arms_of(kept.witness);
+void AlignedEvidence::keep_better(const AlignedPiece& piece, Known& known, Bracket found) {
+  if (!(found.upper < known.value)) return;
+  known.value = found.upper;
+  known.at = found.at;
+  known.point = AlignedPoint(piece, std::move(found.lambda));
+}
+
+AlignedEvidence::Known& AlignedEvidence::bring_up_to_date(const Situation& now, const AlignedPiece& piece, const Witness& w,
+                                                          double level) {
+  const Samples& samples = now.samples;
+  if (known_.size() >= most_known) known_.clear();
+  const auto [entry, is_new] = known_.try_emplace(key(w, model_->n_arms()));
+  Known& known = entry->second;
+  const auto count = counts(samples, w);
+  if (known.count == count) return known;
+  if (is_new) {
+    Bracket found = look_below(piece, std::nullopt, level);
+    known.means = Matrix(static_cast<Index>(piece.size()), piece.dimension());
+    known.at = found.at;
+    known.point = AlignedPoint(piece, std::move(found.lambda));
+  }
+  known.lower = -inf;
+  known.searched = is_new;
   for (std::size_t i = 0; i < piece.size(); ++i) {
-    if (kept.count[i] == samples.count(index[i])) continue;
-    kept.point.refresh(piece, i);
-    kept.count[i] = samples.count(index[i]);
-    std::ranges::copy(piece.mean(i), kept.means.row(static_cast<Index>(i)).begin());
+    if (known.count[i] == count[i]) continue;
+    if (!is_new) known.point.refresh(piece, i);
+    std::ranges::copy(piece.mean(i), known.means.row(static_cast<Index>(i)).begin());
   }
-  return kept.value = kept.point.value(piece);
-}
-
-AlignedEvidence::Point* AlignedEvidence::find_point(const Witness& w) {
-  const auto found = std::ranges::find(points_, w, &Point::witness);
-  return found == points_.end() ? nullptr : &*found;
-}
-
-AlignedEvidence::Point& AlignedEvidence::keep(const Samples& samples, const AlignedPiece& piece, const Witness& w,
-                                              const Matrix& lambda) {
-  Point point{w, counts(samples, w), Matrix(lambda.rows(), lambda.cols()), 0.0, AlignedPoint(piece, lambda)};
-  for (Index i = 0; i < lambda.rows(); ++i) {
-    std::ranges::copy(piece.mean(static_cast<std::size_t>(i)), point.means.row(i).begin());
-  }
-  point.value = point.point.value(piece);
-  Point* place = find_point(w);
-  if (!place && points_.size() < most_points) return points_.emplace_back(std::move(point));
-  if (!place) {
-    place = &points_[next_];
-    next_ = (next_ + 1) % most_points;
-  }
-  return *place = std::move(point);
+  known.count = count;
+  known.value = known.point.value(piece);
+  return known;
 }
 
 double AlignedEvidence::against(const Situation& now, const Witness& w, double level, Index) {
@@ -137,49 +143,34 @@ double AlignedEvidence::against(const Situation& now, const Witness& w, double l
   return found.lower;
 }
 
-bool AlignedEvidence::is_proved(const Samples& samples, const Witness& w, double level) const {
-  const auto known = proofs_.find(arms_of(w));
-  return known != proofs_.end() && known->second.lower >= level && known->second.count == counts(samples, w);
-}
-
-Matrix AlignedEvidence::isotropic_minimiser(const Situation& now, const AlignedPiece& piece, const Witness& w, Index j) const {
-  const auto index = arms_of(w);
-  std::vector<double> spread(static_cast<std::size_t>(now.samples.n_arms()), 1.0);
-  for (std::size_t i = 0; i < piece.size(); ++i) spread[index[i]] = 1.0 / piece.arm(i)[static_cast<std::size_t>(j)].weight;
-  Matrix lam = now.samples.means();
-  isotropic_solution(now.samples.means(), now.dist, spread, w, lam);
-  return inside(lam, w);
-}
-
-bool AlignedEvidence::is_known_below(const Situation& now, const Witness& w, double level, Index first) {
+bool AlignedEvidence::is_known_below(const Situation& now, const Witness& w, double level, Index) {
   const double below = level - sure * (1.0 + std::abs(level));
-  Point* kept = find_point(w);
   // (prices that were divided are not those of likelihood ratios)
-  if (kept && rule_.discount() == 1.0 && most_at(now.samples, *kept) < below - rounding) return true;
-  last_known_ = inf;
-  if (is_proved(now.samples, w, level)) return false;
+  if (const Known* kept = find(w); kept && rule_.discount() == 1.0 && most_at(now.samples, w, *kept) < below - rounding)
+    return true;
   const AlignedPiece tested = piece(now.samples, w);
-  if (kept && value_at(now.samples, tested, *kept) < below) return true;
-  last_known_ = kept ? kept->value : inf;
-  if (kept && kept->value > level + far_above) return false;
-  const AlignedPoint point(tested, isotropic_minimiser(now, tested, w, first));
-  const double value = point.value(tested);
-  if (value < last_known_) keep(now.samples, tested, w, point.lambda());
-  last_known_ = std::min(value, last_known_);
-  return value < below;
+  Known& known = bring_up_to_date(now, tested, w, level);
+  last_known_ = inf;
+  if (known.lower >= level) return false;
+  if (known.value >= below && known.value <= level + far_above && !known.searched) {
+    known.searched = true;
+    keep_better(tested, known, look_below(tested, known.at, level));
+  }
+  last_known_ = known.value;
+  return known.value < below;
 }
 
 bool AlignedEvidence::is_below(const Situation& now, const Witness& w, double level, Index first) {
   if (is_known_below(now, w, level, first)) return true;
-  if (is_proved(now.samples, w, level)) return false;
+  Known& known = *find(w);
+  if (known.lower >= level) return false;
   const AlignedPiece tested = piece(now.samples, w);
-  const Bracket found = bracket_infimum(tested, {.enough = level, .too_little = level});
+  Bracket found = bracket_infimum(tested, {.enough = level, .too_little = level});
   if (found.lower >= level) {
-    if (proofs_.size() >= most_proofs) proofs_.clear();
-    proofs_[arms_of(w)] = {counts(now.samples, w), found.lower};
+    known.lower = found.lower;
     return false;
   }
-  keep(now.samples, tested, w, found.lambda);
+  keep_better(tested, known, std::move(found));
   return true;
 }
 

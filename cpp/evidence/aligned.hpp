@@ -12,11 +12,12 @@
 #pragma once
 
 #include <array>
-#include <map>
+#include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
-#include "evidence/aligned_piece.hpp"
+#include "evidence/aligned_search.hpp"
 #include "evidence/pairs.hpp"
 
 namespace linkarms {
@@ -32,7 +33,7 @@ class AlignedEvidence {
 
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);
   [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first);
-  /// Whether it is below `level` by a lambda that is known, or by the closed form of isotropic arms: no search.
+  /// Whether it is below `level` by a lambda that is known, or by the best one with its directions: no search.
   [[nodiscard]] bool is_known_below(const Situation& now, const Witness& w, double level, Index first);
   /// What it is known to be at most, by the last such question that was answered with no; infinite where it was proved.
   [[nodiscard]] double last_known() const { return last_known_; }
@@ -52,42 +53,34 @@ class AlignedEvidence {
     long long count = 0;
     std::optional<AlignedArm> arm;
   };
-  /// A lambda of a piece, and what it was found to be worth: the counts and the means of the arms then.
-  struct Point {
-    Witness witness;
+  /// What is known of a piece: a lambda, and what was found when its arms had these counts and means.
+  struct Known {
     std::array<long long, 4> count{};
     Matrix means;
-    double value = 0.0;  ///< log E
+    double value = inf;     ///< log E at the lambda
+    double lower = -inf;    ///< what the infimum is proved to be at least
+    bool searched = false;  ///< whether a better lambda was looked for
+    Directions at{};        ///< of the lambda
     AlignedPoint point;
-  };
-
-  /// What is proved of a piece as long as its arms have these counts.
-  struct Proof {
-    std::array<long long, 4> count{};
-    double lower = 0.0;
   };
 
   [[nodiscard]] static std::array<long long, 4> counts(const Samples& samples, const Witness& w);
   [[nodiscard]] const AlignedArm& arm(const Samples& samples, Index m, Place place);
   [[nodiscard]] AlignedPiece piece(const Samples& samples, const Witness& w);
+  [[nodiscard]] Known* find(const Witness& w);
   /// At least log E at the kept lambda, by its value when it was last computed and the samples since.
-  [[nodiscard]] double most_at(const Samples& samples, const Point& kept) const;
-  /// log E at the kept lambda.
-  double value_at(const Samples& samples, const AlignedPiece& piece, Point& kept) const;
-  [[nodiscard]] Point* find_point(const Witness& w);
-  Point& keep(const Samples& samples, const AlignedPiece& piece, const Witness& w, const Matrix& lambda);
-  [[nodiscard]] bool is_proved(const Samples& samples, const Witness& w, double level) const;
-  /// The minimiser of section 2.1 at the j-th c.
-  [[nodiscard]] Matrix isotropic_minimiser(const Situation& now, const AlignedPiece& piece, const Witness& w, Index j) const;
+  [[nodiscard]] double most_at(const Samples& samples, const Witness& w, const Known& known) const;
+  /// What is known at the present counts. Begins with the directions of the means where nothing is.
+  Known& bring_up_to_date(const Situation& now, const AlignedPiece& piece, const Witness& w, double level);
+  /// Keep a lambda if it has less evidence than the one before.
+  static void keep_better(const AlignedPiece& piece, Known& known, Bracket found);
   /// Rows of `lam` in the order of `Role`, b moved towards a until the piece has them.
   [[nodiscard]] static Matrix inside(const Matrix& lam, const Witness& w);
 
   const Model* model_;
   AlignedRule rule_;
-  std::array<std::vector<Entry>, 2> arms_;  ///< by Place
-  std::vector<Point> points_;
-  std::size_t next_ = 0;                          ///< the point that is replaced next
-  std::map<std::array<Index, 4>, Proof> proofs_;  ///< by u, v, b, a
+  std::array<std::vector<Entry>, 2> arms_;          ///< by Place
+  std::unordered_map<std::uint64_t, Known> known_;  ///< by the arms
   double last_known_ = 0.0;
   long long work_ = 0;
 };

@@ -17,7 +17,7 @@ namespace linkarms {
 class Profile {
  public:
   struct Conjugate {
-    double value;   ///< at most min_y [psi(y) - t y], and within 1e-12 of it, but for rounding
+    double value;   ///< at most min_y [psi(y) - t y], and within 4e-10 of it, but for rounding
     double y;       ///< the minimiser
     double spread;  ///< 1 / psi''(y)
   };
@@ -31,16 +31,18 @@ class Profile {
 
  private:
   friend class Blend;
-  std::vector<double> share_, slope_;
+  struct Term {
+    double share, slope;
+  };
+  std::vector<Term> terms_;
   double across_ = 0.0;  ///< A
 };
 
-/// The right side above for one piece. Aligned components with a share below 1e-3 are left out, isotropic
-/// ones never: without them an arm could go to infinity against its direction at no cost, and A would be
-/// zero.
+/// The right side above for one piece. Components with small shares are left out, but never all isotropic ones: without them an
+/// arm could go to infinity against its direction at no cost, and A would be zero.
 class Blend {
  public:
-  /// `still`: the shared arm has no direction.
+  /// `still`: the shared arm has no direction. Aligned components with a share below `least` are left out.
   void set(const AlignedPiece& piece, bool still, const Components& g, double least);
 
   [[nodiscard]] const Profile& operator[](std::size_t m) const { return arms_[m]; }
@@ -49,6 +51,7 @@ class Blend {
  private:
   std::array<Profile, 4> arms_;
   double constant_ = 0.0;
+  Components kept_;  ///< scratch
 };
 
 }  // namespace linkarms

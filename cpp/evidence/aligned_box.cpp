@@ -122,7 +122,8 @@ BoxBound SharedDirections::bound(const AlignedDual& dual, double value, const Di
   // the tangent of -cos(alpha) in X, not too near to where its slope is infinite
   const Wave sine{0.0, 1.0};
   const double top_b = sine.top(low[0], high[0]), top_g = sine.top(low[1], high[1]);
-  const double wide = std::min(pi, (high[0] - low[0]) + (high[1] - low[1]) + (high[2] - low[2]) * top_b * top_g);
+  const std::array widths{high[0] - low[0], high[1] - low[1], (high[2] - low[2]) * top_b * top_g};
+  const double wide = std::min(pi, widths[0] + widths[1] + widths[2]);
   const double cos_chi = cosine_of_chi(at), chi = std::acos(cos_chi), from = std::clamp(chi, 0.5 * wide, pi - 0.5 * wide);
   const double turn = std::sin(from) > 1e-12 ? std::sin(from - pairs_.angle) / std::sin(from) : 0.0;  // d cos(alpha) / dX
   const double intra = mu * p * turn;
@@ -141,6 +142,7 @@ BoxBound SharedDirections::bound(const AlignedDual& dual, double value, const Di
   const double along_base = nu * q - intra * cos_g, across_base = (eta + h * tilt) * q - intra * sin_g;
 
   BoxBound worst{inf, 0};
+  const auto widest = static_cast<std::size_t>(std::ranges::max_element(widths) - widths.begin());
   const auto consider = [&](double step, double flat, double loss) {
     const double along = nu * q - intra * (cos_g - step * sin_g);
     const double across = (eta + h * (tilt + step * tilt_slope)) * q - intra * (sin_g + step * cos_g);
@@ -152,7 +154,8 @@ BoxBound SharedDirections::bound(const AlignedDual& dual, double value, const Di
       const double found = middle + fall - loss;
       if (!(found < worst.value)) continue;
       const double turned = base + sin_b * (x - t) * across_base;
-      const std::array cost{-fall, loss + turned - middle, base - turned};
+      std::array cost{-fall, loss + turned - middle, base - turned};
+      cost[widest] += lost;
       worst = {found, static_cast<std::size_t>(std::ranges::max_element(cost) - cost.begin())};
     }
   };

@@ -108,6 +108,10 @@ Directions FourDirections::directions(const Vector3& x) const {
   return {std::cos(x[0]), 0.0, 0.0};
 }
 
+Vector3 FourDirections::coordinates(const Directions& at) const {
+  return {std::acos(std::clamp(at[0], -1.0, 1.0)), 0.0, 0.0};
+}
+
 Vector3 FourDirections::first(const AlignedDual& dual) const {
   // turn only if that gains something: the second derivative in beta at beta = 0
   const double a = dual.blend()[role_a].across(), b = dual.blend()[role_b].across();
@@ -136,6 +140,10 @@ std::vector<DirectionBox> SharedDirections::everything(double beta) const {
 Directions SharedDirections::directions(const Vector3& x) const {
   const double beta = std::hypot(x[0], x[1]);
   return {std::min(beta, pi), std::clamp(x[2], 0.0, pi), beta > 0.0 ? x[0] / beta : 1.0};
+}
+
+Vector3 SharedDirections::coordinates(const Directions& at) const {
+  return {at[0] * at[2], at[0] * std::sqrt(std::max(0.0, 1.0 - at[2] * at[2])), at[1]};
 }
 
 double SharedDirections::cosine_of_chi(const Directions& at) const {

@@ -57,6 +57,7 @@ class FourDirections {
   /// Coordinates without bounds, for descent: beta; where to begin, the dual being solved for `start()`; and
   /// the derivatives of the dual's best value, the dual being solved for `directions(x)`.
   [[nodiscard]] Directions directions(const Vector3& x) const;
+  [[nodiscard]] Vector3 coordinates(const Directions& at) const;
   [[nodiscard]] Vector3 first(const AlignedDual& dual) const;
   [[nodiscard]] Vector3 gradient(const AlignedDual& dual, const Vector3& x) const;
   [[nodiscard]] const PairDifferences& pairs() const { return pairs_; }
@@ -78,6 +79,7 @@ class SharedDirections {
   [[nodiscard]] Matrix lambda(const AlignedDual& dual, const Directions& at) const;
   /// The coordinates are beta t, beta sqrt(1 - t^2) and gamma.
   [[nodiscard]] Directions directions(const Vector3& x) const;
+  [[nodiscard]] Vector3 coordinates(const Directions& at) const;
   [[nodiscard]] Vector3 first(const AlignedDual& dual) const;
   [[nodiscard]] Vector3 gradient(const AlignedDual& dual, const Vector3& x) const;
   [[nodiscard]] const PairDifferences& pairs() const { return pairs_; }

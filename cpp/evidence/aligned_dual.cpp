@@ -59,8 +59,10 @@ AlignedDual::Point AlignedDual::evaluate(const Frame& frame, const Multipliers& 
   Point out;
   out.z = z;
   const auto at = [&](std::size_t m, double t) {
-    const Profile::Conjugate k = blend_[m].conjugate(t, at_.along[m]);
+    const Profile::Conjugate k = blend_[m].conjugate(t, at_.along[m] + at_.spread[m] * (t - at_.force[m]));
     out.along[m] = k.y;
+    out.spread[m] = k.spread;
+    out.force[m] = t;
     return k;
   };
   const Profile::Conjugate kv = at(role_v, mu), kb = at(role_b, nu), ku = at(role_u, shared ? (mu + nu) * s - eta * c : mu);
@@ -145,6 +147,7 @@ std::array<Shift, 4> AlignedDual::shifts(const Frame& frame) const {
 
 double AlignedDual::solve(const Frame& frame, double level, double gap) {
   const double small = 0.1 * gap;  // of what is left undone
+  constexpr double tiny = 1e-7;    // a share that does not count
   // the bound is concave in the shares g; towards r, those of E at the minimiser, it rises with the slope
   // sum_k (r_k - g_k) log(r_k/g_k), and a parabola says how far to go
   Components from;
@@ -163,7 +166,7 @@ double AlignedDual::solve(const Frame& frame, double level, double gap) {
       if (primal_ - best.value < std::max(gap, 0.1 * (best.value - level))) return best.value;
       slope = 0.0;
       for (std::size_t k = 0; k < from.size(); ++k) {
-        if (from[k] > 0.0 && answer_[k] > 0.0) slope += (answer_[k] - from[k]) * std::log(answer_[k] / from[k]);
+        if (from[k] > tiny && answer_[k] > tiny) slope += (answer_[k] - from[k]) * std::log(answer_[k] / from[k]);
       }
     }
     if (size < 1e-4) break;

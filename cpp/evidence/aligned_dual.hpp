@@ -60,7 +60,7 @@ class AlignedDual {
   struct Point {
     Multipliers z;
     double value = 0.0;
-    std::array<double, 4> along{};
+    std::array<double, 4> along{}, spread{}, force{};  ///< of each arm: the minimiser, its derivative in the force, the force
     std::array<double, 3> gradient{};                  ///< in mu, delta, eta
     std::array<std::array<double, 3>, 3> curvature{};  ///< minus the Hessian
   };

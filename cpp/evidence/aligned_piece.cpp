@@ -42,8 +42,8 @@ AlignedArm::AlignedArm(const AlignedRule& rule, Index d, Place place, double cou
   }
 }
 
-template <class H>
-void AlignedArm::add_evidence(const Shift& w, Components& out, H one_sided) const {
+void AlignedArm::add_evidence(const Shift& w, Components& out) const {
+  const OneSidedTable& one_sided = OneSidedTable::get();
   const std::size_t n = terms_.size();
   const double half = 0.5 * (place_ == Place::inter ? w.square : w.along * w.along);
   for (std::size_t j = 0; j < n; ++j) {
@@ -58,8 +58,7 @@ void AlignedArm::add_evidence(const Shift& w, Components& out, H one_sided) cons
 
 double AlignedPiece::responsibilities(const std::array<Shift, 4>& w, Components& out) const {
   out = log_mass();
-  const OneSidedTable& table = OneSidedTable::get();
-  for (std::size_t m = 0; m < size(); ++m) arms_[m]->add_evidence(w[m], out, [&](double z) { return table(z); });
+  for (std::size_t m = 0; m < size(); ++m) arms_[m]->add_evidence(w[m], out);
   return to_shares(out);
 }
 
@@ -107,7 +106,7 @@ void AlignedPoint::refresh(const AlignedPiece& piece, std::size_t m) {
     if (n != 0.0) w.still = false;
   }
   std::ranges::fill(terms_[m], 0.0);
-  piece.arm(m).add_evidence(w, terms_[m], [](double z) { return one_sided(z); });
+  piece.arm(m).add_evidence(w, terms_[m]);
 }
 
 Components AlignedPoint::log_terms(const AlignedPiece& piece) const {

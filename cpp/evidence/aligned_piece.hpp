@@ -68,9 +68,8 @@ class AlignedArm {
   };
   [[nodiscard]] const Terms& operator[](std::size_t j) const { return terms_[j]; }
   [[nodiscard]] Place place() const { return place_; }
-  /// Add the arm's log evidence to that of each component; `one_sided` is H, or a table of it.
-  template <class H>
-  void add_evidence(const Shift& w, Components& out, H one_sided) const;
+  /// Add the arm's log evidence to that of each component, within 1e-11.
+  void add_evidence(const Shift& w, Components& out) const;
 
  private:
   Place place_;
@@ -101,7 +100,7 @@ class AlignedPiece {
   /// log E from the shifts, within 1e-10; `out` becomes the share of each component in E. Allocates only if `out` is too
   /// small.
   double responsibilities(const std::array<Shift, 4>& w, Components& out) const;
-  /// log E at a tested lambda, one row for each arm.
+  /// log E at a tested lambda, one row for each arm, within 1e-10.
   [[nodiscard]] double log_evidence(const Matrix& lambda) const;
 
  private:
@@ -115,6 +114,7 @@ class AlignedPiece {
 /// again.
 class AlignedPoint {
  public:
+  AlignedPoint() = default;
   AlignedPoint(const AlignedPiece& piece, Matrix lambda);
 
   /// Arm m of the piece has new statistics.

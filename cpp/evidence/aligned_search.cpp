@@ -4,8 +4,9 @@
 #include <cmath>
 #include <numbers>
 #include <queue>
+#include <type_traits>
 
-#include "evidence/aligned_directions.hpp"
+#include "evidence/aligned_sweep.hpp"
 #include "pair/isotropic.hpp"
 
 namespace linkarms {
@@ -51,19 +52,26 @@ namespace {
 template <class Geometry>
 class Search {
  public:
-  Search(const AlignedPiece& piece, const SearchGoal& goal)
+  /// `proves`: nothing is asked but whether the infimum reaches `goal.enough`.
+  Search(const AlignedPiece& piece, const SearchGoal& goal, bool proves)
       : piece_(piece),
         goal_(goal),
         geometry_(piece),
         isotropic_(isotropic_part(piece, geometry_.pairs())),
+        level_(proves ? goal.enough + 2.0 * rounding * (1.0 + std::abs(goal.enough)) : inf),
         dual_(piece, isotropic_.along, isotropic_.mu),
-        best_(dual_) {}
+        best_(dual_),
+        went_down_(piece.dimension() == 1) {}
   Bracket run();
+  Bracket look(const std::optional<Directions>& at);
 
  private:
   /// What is enough for a box.
-  [[nodiscard]] double enough() const { return std::min(found_.upper, best_value_) - goal_.gap; }
-  [[nodiscard]] bool is_below() const { return found_.upper < goal_.too_little; }
+  [[nodiscard]] double enough() const { return std::min(level_, std::min(found_.upper, best_value_) - goal_.gap); }
+  /// Whether the goal is decided: the infimum is below it, or no box around the best directions could reach it.
+  [[nodiscard]] bool is_below() const {
+    return found_.upper < goal_.too_little || best_value_ < goal_.too_little - 2.0 * goal_.gap;
+  }
   /// What is known so far. It never falls.
   [[nodiscard]] double lower() const {
     const double least = std::min(closed_, open_.empty() ? inf : open_.top().bound);
@@ -74,12 +82,19 @@ class Search {
   [[nodiscard]] double largest_turn() const;
   /// Solve the dual for some directions, and remember them if it gives less than before.
   double solve(const Directions& at);
+  /// Go down from some directions, in the coordinates of the geometry.
+  void go_down(const Vector3& from);
   void visit(DirectionBox box);
+  /// Boxes that hold all directions that have not been cleared of the level.
+  [[nodiscard]] std::vector<DirectionBox> boxes();
+  /// Clear directions of the level by multipliers for many of them; what is left.
+  DirectionSweep::Rest clear(const Directions& low, const Directions& high);
 
   const AlignedPiece& piece_;
   SearchGoal goal_;
   Geometry geometry_;
   IsotropicPart isotropic_;
+  double level_;  ///< that of the goal, with room for rounding
   AlignedDual dual_,
       best_;  ///< for the directions that were solved last, and for those with the smallest value
   Directions best_at_{};
@@ -87,6 +102,8 @@ class Search {
   std::priority_queue<DirectionBox, std::vector<DirectionBox>, Lower> open_;
   Bracket found_;
   double closed_ = inf;  ///< the smallest bound of what was enough
+  bool went_down_;
+  int sweeps_ = 12;  ///< that may still be made
 };
 
 template <class Geometry>
@@ -105,12 +122,15 @@ template <class Geometry>
 double Search<Geometry>::solve(const Directions& at) {
   const double value = dual_.solve(geometry_.frame(at), enough(), goal_.gap);
   ++found_.boxes;
-  if (dual_.primal() < found_.upper) {
+  // (after the first point one that is not below the level is of no use)
+  const bool first = found_.lambda.rows() == 0;
+  if (first || (dual_.primal() < found_.upper && dual_.primal() < level_ + goal_.gap)) {
     Matrix lambda = geometry_.lambda(dual_, at);
     const double there = piece_.log_evidence(lambda);
-    if (there < found_.upper) {
+    if (first || there < found_.upper) {
       found_.upper = there;
       found_.lambda = std::move(lambda);
+      found_.at = at;
     }
   }
   if (value < best_value_) {
@@ -122,12 +142,26 @@ double Search<Geometry>::solve(const Directions& at) {
 }
 
 template <class Geometry>
+void Search<Geometry>::go_down(const Vector3& from) {
+  went_down_ = true;
+  const double scale = 1.0 / (10.0 + 2.0 * dual_.multipliers().mu * geometry_.pairs().q);
+  descend(
+      from, scale, [&](const Vector3& x) { return is_below() ? -inf : solve(geometry_.directions(x)); },
+      [&](const Vector3& x) { return geometry_.gradient(dual_, x); },
+      [&](double) { return is_below() ? inf : 10.0 * goal_.gap; });
+}
+
+template <class Geometry>
 void Search<Geometry>::visit(DirectionBox box) {
   // from the point of the box that is nearest to the smallest value: there the box is likely to have its own
   Directions at;
   for (std::size_t i = 0; i < 3; ++i) at[i] = std::clamp(best_at_[i], box.low[i], box.high[i]);
   const bool at_best = at == best_at_;
   const double value = at_best ? best_value_ : solve(at);
+  if (value < level_ && !went_down_) {
+    go_down(geometry_.coordinates(at));
+    return open_.push(box);
+  }
   const BoxBound bound = geometry_.bound(at_best ? best_ : dual_, value, at, box);
   ++found_.boxes;
   box.bound = std::max(box.bound, bound.value);
@@ -146,25 +180,57 @@ void Search<Geometry>::visit(DirectionBox box) {
 }
 
 template <class Geometry>
+DirectionSweep::Rest Search<Geometry>::clear(const Directions& low, const Directions& high) {
+  constexpr double smaller = 0.7;
+  DirectionSweep sweep(geometry_.pairs(), low, high);
+  sweep.raise(best_, level_);
+  DirectionSweep::Rest rest = sweep.rest(level_);
+  // the multiplier of the lowest cell, as long as that clears some of what is left
+  for (int before = 2 * rest.cells; sweeps_ > 0 && rest.cells > 0 && rest.cells < 0.9 * before; --sweeps_) {
+    if (solve(rest.worst) < level_) break;
+    before = rest.cells;
+    sweep.raise(dual_, level_);
+    rest = sweep.rest(level_);
+  }
+  closed_ = std::min(closed_, rest.cleared);
+  // what is left once more, with smaller cells
+  const auto area = [](const Directions& from, const Directions& to) { return (to[0] - from[0]) * (to[1] - from[1]); };
+  return sweeps_ > 0 && rest.cells > 0 && area(rest.low, rest.high) < smaller * area(low, high) ? clear(rest.low, rest.high)
+                                                                                                : rest;
+}
+
+template <class Geometry>
+std::vector<DirectionBox> Search<Geometry>::boxes() {
+  if (piece_.dimension() == 1) return geometry_.everything(pi);
+  const double turn = largest_turn();
+  if (turn < pi) closed_ = enough();
+  std::vector<DirectionBox> out = geometry_.everything(turn);
+  if constexpr (std::is_same_v<Geometry, SharedDirections>) {
+    if (level_ == inf || best_value_ < level_) return out;
+    const Directions low{}, high{turn, pi, 0.0};
+    const DirectionSweep::Rest rest = clear(low, high);
+    if (rest.cells == 0) return {};
+    // bounds are the best around the smallest value
+    go_down(best_at_ == geometry_.start() ? geometry_.first(best_) : geometry_.coordinates(best_at_));
+    for (DirectionBox& box : out) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        box.low[i] = rest.low[i];
+        box.high[i] = rest.high[i];
+      }
+    }
+  }
+  return out;
+}
+
+template <class Geometry>
 Bracket Search<Geometry>::run() {
   if (isotropic_.value >= goal_.enough) {
     found_.lower = isotropic_.value;
     return std::move(found_);
   }
   solve(geometry_.start());
-  double turn = pi;
-  if (piece_.dimension() > 1) {
-    if (!is_below()) {
-      const double scale = 1.0 / (10.0 + 2.0 * dual_.multipliers().mu * geometry_.pairs().q);
-      descend(
-          geometry_.first(dual_), scale, [&](const Vector3& x) { return is_below() ? -inf : solve(geometry_.directions(x)); },
-          [&](const Vector3& x) { return geometry_.gradient(dual_, x); },
-          [&](double) { return is_below() ? inf : 10.0 * goal_.gap; });
-    }
-    turn = largest_turn();
-    if (turn < pi) closed_ = enough();
-  }
-  for (const DirectionBox& box : geometry_.everything(turn)) open_.push(box);
+  if (!went_down_ && best_value_ < level_ && !is_below()) go_down(geometry_.first(dual_));
+  for (const DirectionBox& box : boxes()) open_.push(box);
   while (!open_.empty() && found_.boxes < goal_.boxes && !is_below() && open_.top().bound < enough() && lower() < goal_.enough) {
     const DirectionBox box = open_.top();
     open_.pop();
@@ -174,10 +240,39 @@ Bracket Search<Geometry>::run() {
   return std::move(found_);
 }
 
+template <class Geometry>
+Bracket Search<Geometry>::look(const std::optional<Directions>& at) {
+  const double first = solve(geometry_.start());
+  if (at && !is_below() && *at != geometry_.start()) {
+    const bool better = solve(*at) < first;
+    if (!went_down_ && !is_below()) go_down(better ? geometry_.coordinates(*at) : geometry_.first(dual_));
+  }
+  return std::move(found_);
+}
+
 }  // namespace
 
 Bracket bracket_infimum(const AlignedPiece& piece, const SearchGoal& goal) {
-  return piece.shared() ? Search<SharedDirections>(piece, goal).run() : Search<FourDirections>(piece, goal).run();
+  const auto search = [&](const SearchGoal& to, bool proves) {
+    return piece.shared() ? Search<SharedDirections>(piece, to, proves).run() : Search<FourDirections>(piece, to, proves).run();
+  };
+  int before = 0;
+  if (goal.enough < inf) {
+    SearchGoal proof = goal;
+    proof.too_little = std::max(goal.enough, goal.too_little);
+    Bracket found = search(proof, true);
+    if (found.lower >= goal.enough || found.upper < goal.too_little) return found;
+    before = found.boxes;
+  }
+  Bracket found = search(goal, false);
+  found.boxes += before;
+  return found;
+}
+
+Bracket look_below(const AlignedPiece& piece, const std::optional<Directions>& at, double level) {
+  const SearchGoal goal{.enough = level, .too_little = level};
+  return piece.shared() ? Search<SharedDirections>(piece, goal, true).look(at)
+                        : Search<FourDirections>(piece, goal, true).look(at);
 }
 
 }  // namespace linkarms

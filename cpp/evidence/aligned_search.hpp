@@ -1,6 +1,8 @@
 // The infimum of log E over a whole piece, bracketed: branch and bound over the directions of its two pairs.
 #pragma once
 
+#include <optional>
+
 #include "evidence/aligned_directions.hpp"
 #include "evidence/aligned_piece.hpp"
 #include "math/constants.hpp"
@@ -16,8 +18,7 @@ struct IsotropicPart {
 };
 [[nodiscard]] IsotropicPart isotropic_part(const AlignedPiece& piece, const PairDifferences& pairs);
 
-/// When to end the search. The way that it takes does not depend on the levels, so whether the lower bound
-/// reaches a level is the same question as whether that of a search without levels does.
+/// When to end the search.
 struct SearchGoal {
   double enough = inf;       ///< as soon as the lower bound is at least this
   double too_little = -inf;  ///< as soon as the infimum is known to be below this
@@ -29,10 +30,16 @@ struct Bracket {
   double lower = -inf;  ///< the infimum is at least this
   double upper = inf;   ///< log E at `lambda`
   Matrix lambda;        ///< a point of the piece, in the order of `Role`
+  Directions at{};      ///< its directions
   int boxes = 0;
 };
 
-/// Deterministic: depends on the piece and the goal alone.
+/// Deterministic: depends on the piece and the goal alone. Where `enough` is well below the infimum, a proof of just that takes
+/// little work. Without one the way does not depend on the levels: what a search without levels proves is proved.
 [[nodiscard]] Bracket bracket_infimum(const AlignedPiece& piece, const SearchGoal& goal);
+
+/// A point of the piece where log E is small: down from the directions `at` until it is below `level`; without them, the best
+/// one with the directions of the means. No lower bound.
+[[nodiscard]] Bracket look_below(const AlignedPiece& piece, const std::optional<Directions>& at, double level);
 
 }  // namespace linkarms

@@ -55,6 +55,7 @@ class BottleneckEvidence final : public AnytimeEvidence {
   void forget() override {
     pairs_.forget();
     cut_.forget();
+    recent_.clear();
     blocker_ = {};
   }
   [[nodiscard]] std::unique_ptr<AnytimeEvidence> clone() const override { return std::make_unique<BottleneckEvidence>(*this); }
@@ -62,6 +63,8 @@ class BottleneckEvidence final : public AnytimeEvidence {
  private:
   /// How many arms a part may gain, or have, before other candidates are looked at.
   static constexpr std::size_t few_more = 8;
+  /// How many pairs of pairs that forbade a stop are looked at again.
+  static constexpr std::size_t most_recent = 12;
   static constexpr std::size_t all_of_them = std::numeric_limits<std::size_t>::max();
 
   [[nodiscard]] static bool is_candidate(const Clusters& clusters, const Witness& w) {
@@ -92,6 +95,8 @@ class BottleneckEvidence final : public AnytimeEvidence {
   /// Whether the candidate forbids a stop, by the survey of this level; its cut is kept. `is_below(u, v)` is that of its pair.
   template <class IsBelow>
   [[nodiscard]] bool blocks(const Situation& now, const Candidate& c, double level, IsBelow is_below);
+  /// Whether few arms at either end of a pair of pairs are known to forbid a stop; their cut is kept.
+  [[nodiscard]] bool forbids(const Situation& now, Witness w, double level);
   /// The kept cut forbids a stop: the blocker becomes a pair of pairs of it.
   void block_by_cut(const Situation& now);
   /// The smallest edge of a maximum spanning tree if it is below `level`, else infinite.
@@ -131,6 +136,7 @@ class BottleneckEvidence final : public AnytimeEvidence {
   Pairs pairs_;
   Index n_scales_, scale_;
   Witness blocker_;
+  std::vector<Witness> recent_;  ///< what was the blocker before, the last one first
   KeptCut cut_;
   Survey survey_;
   long long edges_ = 0, limit_ = 0;  ///< edges that the statistic has asked for; the limit of `work()`
@@ -169,29 +175,40 @@ bool BottleneckEvidence<Pairs>::blocks(const Situation& now, const Candidate& c,
 }
 
 template <class Pairs>
+bool BottleneckEvidence<Pairs>::forbids(const Situation& now, Witness w, double level) {
+  const Clusters& clusters = now.partition.clusters();
+  if (!is_candidate(clusters, w)) return false;
+  const auto is_below = known_below(now, w, level);
+  // (of two arms either end is the whole of the other part)
+  if (!cut_.find(now, w, w.u, level, few_more, is_below) &&
+      (clusters.size(clusters.label(w.u)) == 2 || !cut_.find(now, w, w.v, level, few_more, is_below)))
+    return false;
+  block_by_cut(now);
+  return true;
+}
+
+template <class Pairs>
 void BottleneckEvidence<Pairs>::block_by_cut(const Situation& now) {
   const Clusters& clusters = now.partition.clusters();
   const Index u = cut_.part().front(), v = *std::ranges::find_if(clusters.members(clusters.label(u)), [&](Index m) {
                                          return std::ranges::find(cut_.part(), m) == cut_.part().end();
                                        });
   blocker_ = {std::min(u, v), std::max(u, v), cut_.a(), cut_.b()};
+  std::erase(recent_, blocker_);
+  if (recent_.size() >= most_recent) recent_.pop_back();
+  recent_.insert(recent_.begin(), blocker_);
 }
 
 template <class Pairs>
 bool BottleneckEvidence<Pairs>::is_blocked(const Situation& now, double level) {
   if (is_still_blocked(now, level)) return true;
-  // a few arms at either end of psi's witness, then all candidates that may be below the level
-  const Witness w = now.witness;
-  if (is_candidate(now.partition.clusters(), w)) {
-    for (const Index seed : {w.u, w.v}) {
-      if (!cut_.find(now, w, seed, level, few_more, known_below(now, w, level))) continue;
-      block_by_cut(now);
-      return true;
-    }
+  // a few arms at either end of psi's witness, and of what forbade a stop before; then all candidates that may be below the level
+  if (forbids(now, now.witness, level)) return true;
+  for (const Witness& w : recent_) {
+    if (forbids(now, w, level)) return true;
   }
   std::vector<Candidate> all = survey(now, level, blocker_, all_of_them);
   std::ranges::sort(all, [](const auto& x, const auto& y) { return x.lacks_more(y); });
-  const auto forbids = [&](const Candidate& c) { return blocks(now, c, level, below(now, c, level)); };
   if constexpr (searches) {
     // what is near the level needs a proof, or a search that shows that there is none: last, and what is nearest first
     for (Candidate& c : all) {
@@ -200,7 +217,7 @@ bool BottleneckEvidence<Pairs>::is_blocked(const Situation& now, double level) {
     }
     std::ranges::sort(all, [](const auto& x, const auto& y) { return x.lacks_more(y); });
   }
-  return std::ranges::any_of(all, forbids);
+  return std::ranges::any_of(all, [&](const Candidate& c) { return blocks(now, c, level, below(now, c, level)); });
 }
 
 template <class Pairs>
