@@ -89,27 +89,6 @@ def test_divergence_and_information(name):
     assert one.shift_kl(0, theta, eps) == pytest.approx(sum(worst), rel=1e-9)
 
 
-@pytest.mark.parametrize("name", ARMS)
-@pytest.mark.parametrize("level", [1e-3, 0.2, 3.0])
-def test_nothing_within_a_level_is_out_of_reach(name, level):
-    arm, spec, points = ARMS[name]
-    theta = np.array(points[0])
-    one, rng = model(arm), np.random.default_rng(4)
-    reach, farthest = one.reach(0, theta, level), 0.0
-    for step in rng.standard_normal((20, len(theta))):
-        step = step - step.mean() if name == "categories" else step
-        step *= 1 / np.linalg.norm(step)
-        ends = np.geomspace(0.01, 100, 150) * math.sqrt(
-            level
-        )  # along the step, as far as the divergence stays below the level
-        points = [theta + r * step for r in ends]
-        inside = [allowed(spec, x) and divergence.kl(spec, theta, x) <= level for x in points]
-        farthest = max(farthest, *ends[inside])
-    assert farthest <= reach * (1 + 1e-9)
-    if name in ("isotropic", "covariance"):  # and it is not much farther
-        assert reach <= farthest * 1.5
-
-
 def test_categories_at_the_edges():
     c = model(_core.Arm.categories(3))
     a = np.array([0.5, 0.5, 0.0])
@@ -122,7 +101,6 @@ def test_categories_at_the_edges():
     # binary fractions, so that the moves are exact: sum s_i^2 / (2 p_i) and a third order that cancels here
     p, s = np.array([0.25, 0.25, 0.5]), 2.0**-30 * np.array([1.0, -1.0, 0.0])
     assert c.kl(0, p, p + s) == pytest.approx(4 * 2.0**-60, rel=1e-14)
-    assert c.reach(0, p, 50.0) <= math.sqrt(50.0)
 
 
 def test_categories_in_their_chart():

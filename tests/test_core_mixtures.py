@@ -159,7 +159,7 @@ def quantile(domain, p):
 def test_regret_is_rounded_up(given, domain, theta, n):
     # by quadrature over the prior's own quantiles, so that its density is not needed
     def value(p):
-        return math.exp(-min(n * core.kl(given, theta, quantile(domain, p)), 700))
+        return math.exp(-min(n * given.kl(theta, quantile(domain, p)), 700))
 
     middle = core.prior_mass_below(domain, theta)
     total = sum(

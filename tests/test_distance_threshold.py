@@ -73,7 +73,7 @@ def test_partition_follows_points_that_move():
             m = int(rng.integers(n))
             points[m] += rng.normal(scale=0.2, size=2)
             kept.move(m, points[m])
-            assert kept.labels.tolist() == _core.partition(points, task)[0].tolist()
+            assert kept.labels.tolist() == _core.single_linkage(points, task)[0].tolist()
 
 
 def by_slsqp(families, theta, weights, far: bool, limit: float) -> float:

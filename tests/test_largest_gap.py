@@ -45,7 +45,7 @@ def test_the_cut_is_that_of_scipys_dendrogram():
         points = rng.normal(size=(int(rng.integers(3, 12)), int(rng.integers(1, 4))))
         k, labels = by_scipy(points)
         assert largest_gap(points) == k
-        assert _core.partition(points, TASK)[0].tolist() == labels
+        assert _core.single_linkage(points, TASK)[0].tolist() == labels
         seen.add(k)
     assert len(seen) > 5
 
@@ -54,7 +54,7 @@ def test_of_equal_gaps_the_one_with_the_fewest_clusters_counts():
     assert largest_gap([0.0, 1.0, 3.0, 6.0]) == 2  # heights 3, 2, 1
     assert largest_gap([0.0, 1.0, 2.0, 4.0, 7.0, 10.0]) == 3  # 3, 3, 2, 1, 1: gaps 0, 1, 1, 0
     assert largest_gap([0.0, 1.0, 3.0]) == 2  # the only cut of three points
-    labels, ambiguous = _core.partition(np.arange(4.0)[:, None], TASK)
+    labels, ambiguous = _core.single_linkage(np.arange(4.0)[:, None], TASK)
     assert (labels.max() + 1, ambiguous) == (2, True)  # no gap at all
     with pytest.raises(InvalidInput, match="equal edges at the cut"):
         la.Problem([0.0, 1.0, 2.0, 3.0])
@@ -72,7 +72,7 @@ def test_the_cut_follows_points_that_move(n, step):
         points[m] += np.round(move / 0.5) if step == 1.0 else move  # on a grid, with ties everywhere
         before = kept.labels.tolist()
         changed = kept.move(m, points[m])
-        labels, ambiguous = _core.partition(points, TASK)
+        labels, ambiguous = _core.single_linkage(points, TASK)
         assert kept.labels.tolist() == labels.tolist()
         assert kept.ambiguous == ambiguous
         assert changed or before == labels.tolist()

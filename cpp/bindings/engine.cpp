@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 
@@ -23,10 +24,8 @@ namespace linkarms::bindings {
 
 namespace {
 
-using Array3 = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using IntsOut = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using IntTableOut = nb::ndarray<std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Four = std::tuple<Index, Index, Index, Index>;
 
 inline constexpr std::array ending_names{Names<Ending>{"stopped", Ending::stopped}, Names<Ending>{"budget", Ending::budget},
                                          Names<Ending>{"need_samples", Ending::need_samples}};
@@ -67,9 +66,6 @@ const Nearest& nearest_of(BoundEngine& self) {
   if (self.get().behind()) self.use([](Engine& engine) { static_cast<void>(engine.nearest()); });
   return self.get().last_nearest();
 }
-const Nearest& nearest_of(nb::handle self) {
-  return nearest_of(nb::cast<BoundEngine&>(self));
-}
 
 /// A saved run.
 struct Saved {
@@ -77,24 +73,40 @@ struct Saved {
   std::shared_ptr<const int> maker;
 };
 
-/// A read-only view of numbers that live as long as `owner`, and stay where they are.
+/// A read-only view of numbers that `owner` keeps, and that stay where they are.
 template <class T>
-nb::object view_of(std::span<const T> values, std::initializer_list<std::size_t> shape, nb::handle owner) {
-  return nb::cast(nb::ndarray<nb::numpy, const T>(values.data(), shape, owner));
+nb::object view_of(std::span<const T> x, nb::handle owner) {
+  return nb::cast(nb::ndarray<nb::numpy, const T>(x.data(), {x.size()}, owner));
 }
-nb::object matrix_view(const Matrix& x, nb::handle owner) {
-  return view_of(x.values(), {static_cast<std::size_t>(x.rows()), static_cast<std::size_t>(x.cols())}, owner);
-}
-template <class T>
-nb::object vector_view(std::span<const T> x, nb::handle owner) {
-  return view_of(x, {x.size()}, owner);
+nb::object view_of(const Matrix& x, nb::handle owner) {
+  const auto rows = static_cast<std::size_t>(x.rows()), cols = static_cast<std::size_t>(x.cols());
+  return nb::cast(nb::ndarray<nb::numpy, const double>(x.values().data(), {rows, cols}, owner));
 }
 
-/// Of a pair alone, as under a distance threshold, the other arms are -1.
-std::optional<Four> four(const Witness& w) {
-  return w.exists() ? std::optional(Four{w.u, w.v, w.a, w.b}) : std::nullopt;
+/// What the engine says of itself, as a property: as a value, or as a view.
+template <class Get>
+auto as_value(Get get) {
+  return [get](const BoundEngine& self) { return std::invoke(get, self.get()); };
 }
-Witness witness_of(const Engine& engine, const Four& w) {
+template <class Get>
+auto as_view(Get get) {
+  return [get](nb::handle self) { return view_of(std::invoke(get, nb::cast<const BoundEngine&>(self).get()), self); };
+}
+/// The same of psi and what belongs to it.
+template <class Get>
+auto as_nearest_view(Get get) {
+  return [get](nb::handle self) { return view_of(std::invoke(get, nearest_of(nb::cast<BoundEngine&>(self))), self); };
+}
+
+/// A function of the engine, called without the GIL.
+template <class R, class... Given>
+auto method(R (Engine::*function)(Given...)) {
+  return [function](BoundEngine& self, Given... given) {
+    return self.use([&](Engine& engine) { return (engine.*function)(std::move(given)...); });
+  };
+}
+
+Witness witness_of(const Engine& engine, const Pairs& w) {
   const auto [u, v, a, b] = w;
   const bool pair = engine.task().distance.has_value();
   for (const Index m : {u, v, a, b}) {
@@ -109,21 +121,14 @@ Witness witness_of(const Engine& engine, const Four& w) {
   return found;
 }
 
-Matrix unbounded(Index n_features) {
-  Matrix box(n_features, 2);
-  for (Index i = 0; i < n_features; ++i) box(i, 0) = -(box(i, 1) = inf);
-  return box;
-}
-
 void make_engine(BoundEngine* self, std::shared_ptr<Model> model, const std::variant<Index, Task>& task, SamplingRule sampling,
                  StoppingRule stopping, const std::optional<Array2>& box, std::optional<std::vector<double>> weights) {
-  Matrix limits = box ? to_matrix(*box) : unbounded(model->n_features());
+  Matrix limits = to_box(box, model->n_features());
   std::vector<double> first = weights ? std::move(*weights) : std::vector<double>(static_cast<std::size_t>(model->n_arms()));
   new (self) BoundEngine(
       Engine(std::move(model), task_of(task), std::move(sampling), std::move(stopping), std::move(limits), std::move(first)));
 }
 
-/// What an engine says of itself.
 nb::object moments_of(const Engine& engine) {
   nb::list out;
   if (engine.model().variances() != Variances::known) {
@@ -205,12 +210,8 @@ void bind_run(nb::module_& m) {
             self.use([&](Engine& engine) { engine.observe(arm, view(statistic)); });
           },
           "arm"_a, "statistic"_a, "Take in one sample. If a user's function raises, nothing has changed.")
-      .def(
-          "choose", [](BoundEngine& self) { return self.use([](Engine& engine) { return engine.choose(); }); },
-          "Return the next arm, pending pulls counted as pulls.")
-      .def(
-          "check", [](BoundEngine& self, double level) { return self.use([=](Engine& engine) { return engine.check(level); }); },
-          "level"_a, "Return whether the rule stops at this level.")
+      .def("choose", method(&Engine::choose), "Return the next arm, pending pulls counted as pulls.")
+      .def("check", method(&Engine::check), "level"_a, "Return whether the rule stops at this level.")
       .def(
           "evidence",
           [](BoundEngine& self, std::optional<double> level) {
@@ -218,7 +219,7 @@ void bind_run(nb::module_& m) {
           },
           "level"_a = nb::none(), "Return the rule's statistic.")
       .def(
-          "witness", [](BoundEngine& self) { return four(self.use([](Engine& engine) { return engine.witness(); })); },
+          "witness", [](BoundEngine& self) { return to_pairs(self.use([](Engine& engine) { return engine.witness(); })); },
           "Return the least certain pair of pairs, or None.")
       .def(
           "cuts",
@@ -233,14 +234,14 @@ void bind_run(nb::module_& m) {
           "level"_a, "Return the cuts that are certain at log(1/delta) = level: pairs of K and labels.")
       .def(
           "evidence_against",
-          [](BoundEngine& self, const Four& pairs, double level) {
+          [](BoundEngine& self, const Pairs& pairs, double level) {
             const Witness w = witness_of(self.get(), pairs);
             return self.use([=](Engine& engine) { return engine.evidence_against(w, level); });
           },
           "pairs"_a, "level"_a = inf, "Return the evidence against one pair of pairs, or any value of at least `level`.")
       .def(
           "evidence_is_below",
-          [](BoundEngine& self, const Four& pairs, double level) {
+          [](BoundEngine& self, const Pairs& pairs, double level) {
             const Witness w = witness_of(self.get(), pairs);
             return self.use([=](Engine& engine) { return engine.evidence_is_below(w, level); });
           },
@@ -262,27 +263,17 @@ void bind_run(nb::module_& m) {
       .def(
           "told", [](BoundEngine& self) { return self.use([](Engine& engine) { return engine.told(); }); },
           "Return what has been told.")
-      .def(
-          "set_told", [](BoundEngine& self, const Told& told) { self.use([&](Engine& engine) { engine.set_told(told); }); },
-          "told"_a, "Set what has been told; the rest follows. All or nothing.")
+      .def("set_told", method(&Engine::set_told), "told"_a, "Set what has been told; the rest follows. All or nothing.")
       .def(
           "set_pending",
           [](BoundEngine& self, const IntArray1& pulls) {
             self.use([&](Engine& engine) { engine.set_pending({pulls.data(), pulls.shape(0)}); });
           },
           "pulls"_a, "Set the pulls under way.")
-      .def(
-          "set_sample_costs",
-          [](BoundEngine& self, std::vector<double> costs) {
-            self.use([&](Engine& engine) { engine.set_sample_costs(std::move(costs)); });
-          },
-          "costs"_a, "Set what a sample of each arm costs, before the first sample; only ratios matter.")
-      .def(
-          "add_pending",
-          [](BoundEngine& self, Index arm, std::int64_t pulls) {
-            self.use([=](Engine& engine) { engine.add_pending(arm, pulls); });
-          },
-          "arm"_a, "pulls"_a, "Add to the pulls of an arm that are under way; never below 0.")
+      .def("set_sample_costs", method(&Engine::set_sample_costs), "costs"_a,
+           "Set what a sample of each arm costs, before the first sample; only ratios matter.")
+      .def("add_pending", method(&Engine::add_pending), "arm"_a, "pulls"_a,
+           "Add to the pulls of an arm that are under way; never below 0.")
       .def_prop_rw(
           "atboc",
           [](BoundEngine& self) {
@@ -295,32 +286,27 @@ void bind_run(nb::module_& m) {
               engine.atboc()->set_memory(memory);
             });
           })
-      .def_prop_ro("n_arms", [](const BoundEngine& self) { return self.get().n_arms(); })
-      .def_prop_ro("task", [](const BoundEngine& self) { return self.get().task(); })
+      .def_prop_ro("n_arms", as_value(&Engine::n_arms))
+      .def_prop_ro("task", as_value(&Engine::task))
       .def_prop_ro("total", [](const BoundEngine& self) { return self.get().samples().total(); })
-      .def_prop_ro("ready", [](const BoundEngine& self) { return self.get().ready(); })
-      .def_prop_ro("ambiguous", [](const BoundEngine& self) { return self.get().ambiguous(); })
+      .def_prop_ro("ready", as_value(&Engine::ready))
+      .def_prop_ro("ambiguous", as_value(&Engine::ambiguous))
       .def_prop_ro("psi", [](BoundEngine& self) { return nearest_of(self).psi(); })
-      .def_prop_ro("nearest_witness", [](BoundEngine& self) { return four(nearest_of(self).witness()); })
-      .def_prop_ro("threshold_base", [](const BoundEngine& self) { return self.get().threshold_base(); })
-      .def_prop_ro("costs_evaluated", [](const BoundEngine& self) { return self.get().costs_evaluated(); })
-      .def_prop_ro("nbytes", [](const BoundEngine& self) { return self.get().bytes(); })
+      .def_prop_ro("nearest_witness", [](BoundEngine& self) { return to_pairs(nearest_of(self).witness()); })
+      .def_prop_ro("threshold_base", as_value(&Engine::threshold_base))
+      .def_prop_ro("costs_evaluated", as_value(&Engine::costs_evaluated))
+      .def_prop_ro("nbytes", as_value(&Engine::bytes))
       .def_prop_ro("counts", [](const BoundEngine& self) { return nb::cast(to_numpy(self.get().samples().counts())); })
-      .def_prop_ro("moments", [](const BoundEngine& self) { return moments_of(self.get()); })
-      .def_prop_ro("pending", [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().pending(), self); })
-      .def_prop_ro("labels", [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().labels(), self); })
-      .def_prop_ro("means",
-                   [](nb::handle self) { return matrix_view(nb::cast<BoundEngine&>(self).get().samples().means(), self); })
-      .def_prop_ro("estimates",
-                   [](nb::handle self) { return matrix_view(nb::cast<BoundEngine&>(self).get().samples().estimates(), self); })
-      .def_prop_ro("kl", [](nb::handle self) { return vector_view(nearest_of(self).kl(), self); })
-      .def_prop_ro("weights",
-                   [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().last_nearest().weights(), self); })
-      .def_prop_ro("alternative", [](nb::handle self) { return matrix_view(nearest_of(self).lam(), self); })
-      .def_prop_ro("ebc_weights",
-                   [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().ebc_weights(), self); })
-      .def_prop_ro("ebc_weight_sum",
-                   [](nb::handle self) { return vector_view(nb::cast<BoundEngine&>(self).get().ebc_weight_sum(), self); });
+      .def_prop_ro("moments", as_value(&moments_of))
+      .def_prop_ro("pending", as_view(&Engine::pending))
+      .def_prop_ro("labels", as_view(&Engine::labels))
+      .def_prop_ro("means", as_view([](const Engine& engine) -> const Matrix& { return engine.samples().means(); }))
+      .def_prop_ro("estimates", as_view([](const Engine& engine) -> const Matrix& { return engine.samples().estimates(); }))
+      .def_prop_ro("weights", as_view([](const Engine& engine) { return engine.last_nearest().weights(); }))
+      .def_prop_ro("kl", as_nearest_view(&Nearest::kl))
+      .def_prop_ro("alternative", as_nearest_view(&Nearest::lam))
+      .def_prop_ro("ebc_weights", as_view(&Engine::ebc_weights))
+      .def_prop_ro("ebc_weight_sum", as_view(&Engine::ebc_weight_sum));
 }
 
 }  // namespace

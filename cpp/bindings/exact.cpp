@@ -18,8 +18,6 @@ using namespace nb::literals;
 namespace linkarms::bindings {
 namespace {
 
-using Array3 = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-
 SplitArms split_arms(const Array3& theta, const Array3& precision, std::vector<Index> u, std::vector<Index> v, Index a, Index b) {
   const std::size_t n = theta.shape(0), rows = theta.shape(1);
   if (precision.shape(0) != n || precision.shape(1) != rows || precision.shape(2) != rows || u.size() != v.size())

@@ -3,8 +3,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <concepts>
 #include <optional>
 #include <sstream>
+#include <type_traits>
 
 #include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
@@ -34,34 +36,42 @@ Arm arm_of_coordinates(const std::vector<NamedScalar>& coordinates) {
   return Arm(std::move(families));
 }
 
-/// The arm of that index, where the vectors have its dimension.
-template <class... Arrays>
-const Arm& arm_for(const Model& model, Index m, const Arrays&... vectors) {
-  if (m < 0 || m >= model.n_arms()) {
-    throw std::out_of_range("arm=" + std::to_string(m) + ", but there are only " + std::to_string(model.n_arms()) +
-                            " arms; choose 0 to " + std::to_string(model.n_arms() - 1));
-  }
-  const auto d = static_cast<std::size_t>(model.n_features());
-  if (((vectors.shape(0) != d) || ...)) {
-    throw std::invalid_argument("a vector has another length than n_features=" + std::to_string(d) +
-                                "; give one number per feature");
-  }
-  return model.arm(m);
+/// The arm of that index. Throws where there is none.
+const Arm& arm_of(const Model& model, Index m) {
+  if (m >= 0 && m < model.n_arms()) return model.arm(m);
+  throw std::out_of_range("arm=" + std::to_string(m) + ", but there are only " + std::to_string(model.n_arms()) +
+                          " arms; choose 0 to " + std::to_string(model.n_arms() - 1));
+}
+
+/// What Python gives where the core takes a number or a vector of as many numbers as the model has features.
+template <class T>
+using Given = std::conditional_t<std::same_as<T, View>, const Array1&, T>;
+double taken(const Model&, double x) {
+  return x;
+}
+View taken(const Model& model, const Array1& x) {
+  if (static_cast<Index>(x.shape(0)) == model.n_features()) return view(x);
+  throw std::invalid_argument("a vector has another length than n_features=" + std::to_string(model.n_features()) +
+                              "; give one number per feature");
+}
+
+/// A function of an arm, as a method of the model.
+template <class... Taken>
+auto of_arm(double (Arm::*function)(Taken...) const) {
+  return [function](const Model& model, Index arm, Given<Taken>... given) {
+    return (arm_of(model, arm).*function)(taken(model, given)...);
+  };
 }
 
 auto estimate(const Model& model, Index m, const Array1& mean, const std::optional<Array2>& box) {
-  const Arm& arm = arm_for(model, m, mean);
-  std::vector<double> theta(mean.shape(0));
-  Matrix limits(model.n_features(), 2);
-  if (box) {
-    limits = to_matrix(*box);
-    if (limits.rows() != model.n_features() || limits.cols() != 2) {
-      throw std::invalid_argument("box has another shape than (n_features, 2); give low and high for each feature");
-    }
-  } else {
-    for (Index i = 0; i < limits.rows(); ++i) limits(i, 0) = -(limits(i, 1) = inf);
+  const Arm& arm = arm_of(model, m);
+  const View given = taken(model, mean);
+  const Matrix limits = to_box(box, model.n_features());
+  if (limits.rows() != model.n_features() || limits.cols() != 2) {
+    throw std::invalid_argument("box has another shape than (n_features, 2); give low and high for each feature");
   }
-  arm.estimate(view(mean), limits, theta);
+  std::vector<double> theta(given.size());
+  arm.estimate(given, limits, theta);
   return to_numpy(View(theta));
 }
 
@@ -148,47 +158,18 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("variances", [](const Model& self) { return name_of(variances_names, self.variances()); })
       .def_prop_ro("has_user_family", &Model::has_user_family)
       .def_prop_ro("chart_dimension", &Model::chart_dimension)
-      .def(
-          "kl",
-          [](const Model& self, Index arm, const Array1& theta, const Array1& lam) {
-            return arm_for(self, arm, theta, lam).kl(view(theta), view(lam));
-          },
-          "arm"_a, "theta"_a, "lam"_a, "Return KL(theta, lam) of one sample.")
-      .def(
-          "fisher",
-          [](const Model& self, Index arm, const Array1& theta) { return arm_for(self, arm, theta).fisher(view(theta)); },
-          "arm"_a, "theta"_a, "Return the largest eigenvalue of the Fisher information.")
-      .def(
-          "variance",
-          [](const Model& self, Index arm, const Array1& theta) { return arm_for(self, arm, theta).variance(view(theta)); },
-          "arm"_a, "theta"_a, "Return the largest variance in any direction, or one over the Fisher information.")
-      .def(
-          "shift_kl",
-          [](const Model& self, Index arm, const Array1& theta, double eps) {
-            return arm_for(self, arm, theta).shift_kl(view(theta), eps);
-          },
-          "arm"_a, "theta"_a, "eps"_a, "Return the sum over coordinates of the larger KL of a step eps either way.")
+      .def("kl", of_arm(&Arm::kl), "arm"_a, "theta"_a, "lam"_a, "Return KL(theta, lam) of one sample.")
+      .def("fisher", of_arm(&Arm::fisher), "arm"_a, "theta"_a, "Return the largest eigenvalue of the Fisher information.")
+      .def("variance", of_arm(&Arm::variance), "arm"_a, "theta"_a,
+           "Return the largest variance in any direction, or one over the Fisher information.")
+      .def("shift_kl", of_arm(&Arm::shift_kl), "arm"_a, "theta"_a, "eps"_a,
+           "Return the sum over coordinates of the larger KL of a step eps either way.")
       .def("estimate", &estimate, "arm"_a, "mean"_a, "box"_a = nb::none(),
            "Return the estimate from the mean of the sufficient statistics, clipped to the box.")
-      .def(
-          "log_evidence",
-          [](const Model& self, Index arm, double n, const Array1& mean, const Array1& lam, double c) {
-            return arm_for(self, arm, mean, lam).log_evidence(n, view(mean), view(lam), c);
-          },
-          "arm"_a, "n"_a, "mean"_a, "lam"_a, "c"_a,
-          "Return the log evidence of n samples against lam; NaN where the family has no centred mixture.")
-      .def(
-          "regret",
-          [](const Model& self, Index arm, double n, const Array1& theta) {
-            return arm_for(self, arm, theta).regret(n, view(theta));
-          },
-          "arm"_a, "n"_a, "theta"_a, "Return the price of a fixed prior after n samples, rounded up.")
-      .def(
-          "reach",
-          [](const Model& self, Index arm, const Array1& theta, double level) {
-            return arm_for(self, arm, theta).reach(view(theta), level);
-          },
-          "arm"_a, "theta"_a, "level"_a, "Return how far from theta the divergence can be at most level.");
+      .def("log_evidence", of_arm(&Arm::log_evidence), "arm"_a, "n"_a, "mean"_a, "lam"_a, "c"_a,
+           "Return the log evidence of n samples against lam; NaN where the family has no centred mixture.")
+      .def("regret", of_arm(&Arm::regret), "arm"_a, "n"_a, "theta"_a,
+           "Return the price of a fixed prior after n samples, rounded up.");
 }
 
 }  // namespace

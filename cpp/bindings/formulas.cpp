@@ -29,8 +29,6 @@ namespace {
 constexpr std::array side_names{Names<Side>{"below", Side::below}, Names<Side>{"above", Side::above}};
 
 void bind_functions(nb::module_& m) {
-  m.def("phi", &phi, "x"_a);
-  m.def("phi_ratio", &phi_ratio, "value"_a, "base"_a, "change"_a);
   m.def("phi_reach", &phi_reach, "level"_a, "tolerance"_a);
   m.def("log_gamma", &log_gamma, "x"_a);
   m.def("digamma", &digamma, "x"_a);
@@ -40,7 +38,7 @@ void bind_functions(nb::module_& m) {
       [](const Array1& x, const std::optional<Array1>& costs) {
         std::vector<double> w(view(x).begin(), view(x).end());
         if (costs && costs->shape(0) != w.size()) throw std::invalid_argument("costs must be one number per entry");
-        costs ? project_simplex(w, view(*costs)) : project_simplex(w);
+        project_simplex(w, costs ? view(*costs) : View());
         return to_numpy(View(w));
       },
       "x"_a, "costs"_a = nb::none());
@@ -55,13 +53,7 @@ void bind_functions(nb::module_& m) {
 }
 
 void bind_scalar_formulas(nb::module_& m) {
-  m.def("kl", [](const NamedScalar& f, double theta, double lam) { return kl(f.family, theta, lam); });
-  m.def("step", [](const NamedScalar& f, double theta, double slope) { return step(f.family, theta, slope); });
   m.def("gain", [](const NamedScalar& f, double theta, double slope, double lam) { return gain(f.family, theta, slope, lam); });
-  m.def("slope_limit", [](const NamedScalar& f, double theta) { return slope_limit(f.family, theta); });
-  m.def("inflection", [](const NamedScalar& f, double theta) { return inflection(f.family, theta); });
-  m.def("fisher", [](const NamedScalar& f, double theta) { return fisher(f.family, theta); });
-  m.def("scalar_estimate", [](const NamedScalar& f, double mean) { return estimate(f.family, mean); });
   m.def("log_evidence", [](const NamedScalar& f, double n, double mean, double lam, double c) {
     return log_evidence(f.family, n, mean, lam, c);
   });

@@ -16,38 +16,13 @@ namespace linkarms::bindings {
 
 namespace {
 
-Distances to_distances(const Array2& lengths) {
-  if (lengths.shape(0) != lengths.shape(1) || lengths.shape(0) == 0) {
-    throw std::invalid_argument("dist must be a square matrix with at least one row");
-  }
-  Distances dist(static_cast<Index>(lengths.shape(0)));
-  for (Index i = 0; i < dist.size(); ++i) {
-    for (Index j = 0; j < i; ++j) dist.set(i, j, lengths(i, j));
-  }
-  return dist;
-}
-
-void check_clusters(Index n_clusters, Index n_arms) {
-  if (n_clusters < 1 || n_clusters > n_arms) {
-    throw std::invalid_argument("n_clusters=" + std::to_string(n_clusters) + ", but there are " + std::to_string(n_arms) +
-                                " arms; choose 1 to " + std::to_string(n_arms) + ".");
-  }
-}
-
-Task checked_task(const std::variant<Index, Task>& given, Index n_arms) {
-  Task task = task_of(given);
-  task.check(n_arms);
-  return task;
-}
-
 auto tree_arrays(const SpanningTree& tree) {
   return std::tuple(to_numpy(std::span<const Index>(tree.order)), to_numpy(std::span<const Index>(tree.parent)),
                     to_numpy(View(tree.length)));
 }
 
-auto cut(const Distances& dist, Index n_clusters) {
-  check_clusters(n_clusters, dist.size());
-  const Cut found = cut_tree(minimum_spanning_tree(dist), n_clusters);
+auto cut(const Distances& dist, const std::variant<Index, Task>& task) {
+  const Cut found = cut_tree(minimum_spanning_tree(dist), checked_task(task, dist.size()));
   return std::tuple(to_numpy(std::span<const Index>(found.labels)), found.ambiguous);
 }
 
@@ -67,23 +42,11 @@ struct MovingPoints {
     dist.update(points, m);
     return partition.update(dist, m);
   }
-  std::vector<Index> up() const {
-    std::vector<Index> parents;
-    for (Index m = 0; m < points.rows(); ++m) parents.push_back(partition.up(m));
-    return parents;
-  }
 };
 
 }  // namespace
 
 void bind_linkage(nb::module_& m, nb::module_& testing) {
-  m.def(
-      "single_linkage",
-      [](const Array2& points, Index n_clusters) {
-        if (points.shape(0) == 0) throw std::invalid_argument("parameters must have at least one row");
-        return cut(Distances(to_matrix(points)), n_clusters);
-      },
-      "parameters"_a, "n_clusters"_a, "Return the labels of single linkage and whether the cut is ambiguous.");
   nb::class_<Task>(
       m, "Task",
       "Which partition is asked for: K clusters, the cut with the largest gap, or a distance threshold; and a tolerance.")
@@ -98,15 +61,13 @@ void bind_linkage(nb::module_& m, nb::module_& testing) {
       .def_ro("tolerance", &Task::tolerance)
       .def_ro("largest_gap", &Task::largest_gap);
   m.def(
-      "partition",
-      [](const Array2& points, const Task& task) {
+      "single_linkage",
+      [](const Array2& points, const std::variant<Index, Task>& task) {
         if (points.shape(0) == 0) throw std::invalid_argument("parameters must have at least one row");
-        const Distances dist(to_matrix(points));
-        task.check(dist.size());
-        const Cut found = cut_tree(minimum_spanning_tree(dist), task);
-        return std::tuple(to_numpy(std::span<const Index>(found.labels)), found.ambiguous);
+        return cut(Distances(to_matrix(points)), task);
       },
-      "parameters"_a, "task"_a, "Return the labels of the partition that is asked for and whether it is ambiguous.");
+      "parameters"_a, "task"_a,
+      "Return the labels of the partition that is asked for, or into so many clusters, and whether it is ambiguous.");
   m.def(
       "minimum_spanning_tree", [](const Array2& dist) { return tree_arrays(minimum_spanning_tree(to_distances(dist))); },
       "dist"_a, "Return the order in which arms join the tree, their parents and the lengths of their edges.");
@@ -132,10 +93,10 @@ void bind_linkage(nb::module_& m, nb::module_& testing) {
       .def_prop_ro(
           "labels", [](const MovingPoints& p) { return to_numpy(p.partition.clusters().labels()); }, copied)
       .def_prop_ro(
-          "labels_before", [](const MovingPoints& p) { return to_numpy(p.partition.labels_before()); }, copied)
+          "labels_before", [](const MovingPoints& p) { return to_numpy(p.partition.clusters_before().labels()); }, copied)
       .def_prop_ro("ambiguous", [](const MovingPoints& p) { return p.partition.ambiguous(); })
       .def_prop_ro(
-          "up", [](const MovingPoints& p) { return to_numpy(std::span<const Index>(p.up())); }, copied)
+          "up", [](const MovingPoints& p) { return to_numpy(p.partition.up()); }, copied)
       .def_prop_ro(
           "nearest", [](const MovingPoints& p) { return to_numpy(p.partition.nearest()); }, copied)
       .def("members", [](const MovingPoints& p, Index k) { return to_numpy(p.partition.clusters().members(k)); }, "k"_a);

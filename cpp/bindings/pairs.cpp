@@ -31,7 +31,7 @@ class Posed {
     return problem_ ? with(*problem_) : with(*isotropic_);
   }
 
-  Posed(const Model& model, const Array2& theta, const Array1& weights, const std::tuple<Index, Index, Index, Index>& pairs)
+  Posed(const Model& model, const Array2& theta, const Array1& weights, const Pairs& pairs)
       : theta_(to_matrix(theta)), dist_(theta_), weight_(view(weights).begin(), view(weights).end()) {
     const auto [u, v, a, b] = pairs;
     for (const Index m : {u, v, a, b}) {
@@ -64,8 +64,6 @@ class Posed {
   std::unique_ptr<PairProblem> problem_;  ///< of a model that is not isotropic
   std::optional<IsotropicPairs> isotropic_;
 };
-
-using Pairs = std::tuple<Index, Index, Index, Index>;
 
 /// A number with what its cost belongs to.
 struct OwnedNumber {

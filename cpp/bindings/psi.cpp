@@ -10,8 +10,8 @@
 #include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
 #include "linkage/partition.hpp"
+#include "psi/cluster_search.hpp"
 #include "psi/edge_replacer.hpp"
-#include "psi/ground_search.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -19,12 +19,6 @@ using namespace nb::literals;
 namespace linkarms::bindings {
 
 namespace {
-
-using Pairs = std::tuple<Index, Index, Index, Index>;
-
-std::optional<Pairs> to_tuple(const Witness& w) {
-  return w.exists() ? std::optional(Pairs{w.u, w.v, w.a, w.b}) : std::nullopt;
-}
 
 Matrix checked_theta(const Model& model, const Array2& theta) {
   if (static_cast<Index>(theta.shape(0)) != model.n_arms() || static_cast<Index>(theta.shape(1)) != model.n_features()) {
@@ -39,12 +33,6 @@ View checked_weights(const Model& model, const Array1& weights) {
     if (!(w >= 0.0 && w < inf)) throw std::invalid_argument("weights must be finite and not negative, got " + std::to_string(w));
   }
   return view(weights);
-}
-
-Index checked_clusters(const Model& model, Index n_clusters) {
-  if (n_clusters >= 1 && n_clusters <= model.n_arms()) return n_clusters;
-  throw std::invalid_argument("n_clusters=" + std::to_string(n_clusters) + ", but there are " + std::to_string(model.n_arms()) +
-                              " arms; choose 1 to " + std::to_string(model.n_arms()) + ".");
 }
 
 Clusters checked_labels(const Model& model, const IntArray1& labels) {
@@ -65,12 +53,14 @@ struct PsiResult {
   PsiAnswer answer;
   Matrix lam;
   std::vector<double> kl;
-  bool ambiguous = false;
 
-  PsiResult(const Model& model, const Array1& weights, const Matrix& theta, const Distances& dist, const Clusters& clusters,
-            const Task& task = {})
-      : lam(theta), kl(static_cast<std::size_t>(model.n_arms())) {
-    answer = psi_from_scratch(model, task, theta, dist, clusters, checked_weights(model, weights), lam, kl);
+  PsiResult(const Model& model, const Array1& weights, const Array2& parameters, const IntArray1& labels,
+            const std::optional<Task>& task)
+      : lam(checked_theta(model, parameters)), kl(static_cast<std::size_t>(model.n_arms())) {
+    if (task) task->check(model.n_arms());
+    const Matrix theta(lam);
+    answer = psi_from_scratch(model, task.value_or(Task{}), theta, Distances(theta), checked_labels(model, labels),
+                              checked_weights(model, weights), lam, kl);
   }
 };
 
@@ -81,7 +71,7 @@ struct SearchRun {
   Distances dist;
   Partition partition;
   std::vector<double> weights, kl;
-  std::unique_ptr<psi::GroundSearch> search;
+  std::unique_ptr<psi::ClusterSearch> search;
   PsiAnswer answer{};
 
   SearchRun(const Model& of, const Array2& start, const Array1& start_weights, Index n_clusters, Index most_slots,
@@ -90,13 +80,13 @@ struct SearchRun {
         theta(checked_theta(of, start)),
         lam(theta),
         dist(theta),
-        partition(of.n_arms(), checked_clusters(of, n_clusters)),
+        partition(of.n_arms(), checked_task(n_clusters, of.n_arms())),
         kl(static_cast<std::size_t>(of.n_arms())) {
     psi::SearchLimits limits;
     if (most_slots > 0) limits.most_slots = most_slots;
     if (most_listed > 0) limits.spare_listed = most_listed, limits.listed_per_arm = 0;
     if (classes_from > 0) limits.classes_from = classes_from;
-    search = psi::make_ground_search(of, limits);
+    search = psi::make_cluster_search(of, limits);
     partition.make(dist);
     weigh(start_weights);
   }
@@ -108,7 +98,7 @@ struct SearchRun {
         partition(x.partition),
         weights(x.weights),
         kl(x.kl),
-        search(static_cast<psi::GroundSearch*>(x.search->clone().release())),
+        search(static_cast<psi::ClusterSearch*>(x.search->clone().release())),
         answer(x.answer) {}
 
   double weigh(const Array1& all) {
@@ -120,14 +110,14 @@ struct SearchRun {
     if (m < 0 || m >= model->n_arms() || place.shape(0) != theta.row(0).size()) throw std::invalid_argument("no such arm");
     std::ranges::copy(view(place), theta.row(m).begin());
     dist.update(theta, m);
-    if (partition.update(dist, m)) search->partition_changed(theta, dist, partition);
+    if (partition.update(dist, m)) search->partition_changed(clustered(theta, dist, partition), partition.clusters_before());
     weights[m] = weight;
     return find(m);
   }
   double find(std::optional<Index> moved) {
     lam = theta;
     std::ranges::fill(kl, 0.0);
-    answer = search->at(theta, dist, partition, weights, moved, lam, kl);
+    answer = search->find(clustered(theta, dist, partition), weights, moved, lam, kl);
     return answer.value;
   }
 };
@@ -152,7 +142,7 @@ nb::dict memory(const SearchRun& run) {
   }
   if (found.has_list) {
     nb::list listed;
-    for (const auto& [witness, cost, known] : found.listed) listed.append(nb::make_tuple(*to_tuple(witness), cost, known));
+    for (const auto& [witness, cost, known] : found.listed) listed.append(nb::make_tuple(*to_pairs(witness), cost, known));
     out["listed"] = listed;
     out["list_level"] = found.list_level;
   }
@@ -163,8 +153,7 @@ nb::dict memory(const SearchRun& run) {
 struct ReplacedEdges {
   Matrix theta;
   Distances dist;
-  Clusters clusters;
-  psi::Surroundings around;
+  GivenClusters clusters;
   psi::Spreads spreads;
   psi::ClusterTrees trees;
   psi::NearClasses near;
@@ -173,23 +162,22 @@ struct ReplacedEdges {
   ReplacedEdges(const Model& model, const Array2& places, const Array1& weights, const IntArray1& labels)
       : theta(checked_theta(model, places)),
         dist(theta),
-        clusters(checked_labels(model, labels)),
-        around(dist, clusters),
+        clusters(dist, checked_labels(model, labels)),
         spreads(IsotropicPairs(model), model.n_arms()),
         trees(model.n_arms()),
         near(model.n_arms(), 4),
         replacer(model.n_arms()) {
     spreads.assign(IsotropicPairs(model), theta, checked_weights(model, weights), std::nullopt);
-    trees.fit(ground());
-    near.make(ground(), spreads);
-    near.fit(ground(), spreads);
+    trees.fit(now());
+    near.make(now(), spreads);
+    near.fit(now(), spreads);
   }
-  psi::Ground ground() const { return {theta, dist, clusters, around.up, around.lengths, around.nearest}; }
+  ClusteredArms now() const { return clusters.at(theta, dist); }
   bool replace(Index x, Index a, Index b, double twice) {
-    return replacer.replace(ground(), spreads, trees, near, clusters.label(x), x, a, b, twice);
+    return replacer.replace(now(), spreads, trees, near, clusters.clusters().label(x), x, a, b, twice);
   }
   bool replace_alternative(Index x, Index b, double twice) {
-    return replacer.replace_alternative(ground(), spreads, trees, clusters.label(x), x, b, twice);
+    return replacer.replace_alternative(now(), spreads, trees, clusters.clusters().label(x), x, b, twice);
   }
 };
 
@@ -203,35 +191,13 @@ void bind_psi(nb::module_& m, nb::module_& testing) {
           "alternative", [](const PsiResult& x) { return to_numpy(x.lam); }, copied)
       .def_prop_ro(
           "kl", [](const PsiResult& x) { return to_numpy(View(x.kl)); }, copied)
-      .def_prop_ro("witness", [](const PsiResult& x) { return to_tuple(x.answer.witness); })
-      .def_prop_ro("ambiguous", [](const PsiResult& x) { return x.ambiguous; });
+      .def_prop_ro("witness", [](const PsiResult& x) { return to_pairs(x.answer.witness); });
   m.def(
       "psi",
-      [](const Model& model, const Array1& weights, const Array2& parameters, Index n_clusters) {
-        const Matrix theta = checked_theta(model, parameters);
-        const Distances dist(theta);
-        const Cut cut = cut_tree(minimum_spanning_tree(dist), checked_clusters(model, n_clusters));
-        PsiResult found(model, weights, theta, dist, {cut.labels, n_clusters});
-        found.ambiguous = cut.ambiguous;
-        return found;
-      },
-      "model"_a, "weights"_a, "theta"_a, "n_clusters"_a, "Return psi of the single-linkage partition into n_clusters.");
-  m.def(
-      "psi",
-      [](const Model& model, const Array1& weights, const Array2& parameters, const IntArray1& labels) {
-        const Matrix theta = checked_theta(model, parameters);
-        return PsiResult(model, weights, theta, Distances(theta), checked_labels(model, labels));
-      },
-      "model"_a, "weights"_a, "theta"_a, "labels"_a, "Return psi of any partition.");
-  m.def(
-      "psi",
-      [](const Model& model, const Array1& weights, const Array2& parameters, const IntArray1& labels, const Task& task) {
-        task.check(model.n_arms());
-        const Matrix theta = checked_theta(model, parameters);
-        return PsiResult(model, weights, theta, Distances(theta), checked_labels(model, labels), task);
-      },
-      "model"_a, "weights"_a, "theta"_a, "labels"_a, "task"_a,
-      "Return psi of any partition against all that are right for a task.");
+      [](const Model& model, const Array1& weights, const Array2& parameters, const IntArray1& labels,
+         const std::optional<Task>& task) { return PsiResult(model, weights, parameters, labels, task); },
+      "model"_a, "weights"_a, "theta"_a, "labels"_a, "task"_a = nb::none(),
+      "Return psi of any partition against all that are right for a task; without one, of its number of clusters.");
 
   testing.def(
       "bottleneck",
@@ -239,11 +205,9 @@ void bind_psi(nb::module_& m, nb::module_& testing) {
          double level, bool by_exchange) {
         const Matrix theta = checked_theta(model, parameters);
         const Distances dist(theta);
-        const Clusters clusters = checked_labels(model, labels);
-        const psi::Surroundings around(dist, clusters);
-        const auto found =
-            psi::make_ground_search(model)->bottleneck({theta, dist, clusters, around.up, around.lengths, around.nearest},
-                                                       checked_weights(model, weights), {inf, k, a, b, {}}, level, by_exchange);
+        const GivenClusters clusters(dist, checked_labels(model, labels));
+        const auto found = psi::make_cluster_search(model)->bottleneck(clusters.at(theta, dist), checked_weights(model, weights),
+                                                                       {inf, k, a, b, {}}, level, by_exchange);
         return std::tuple(found.value, found.edge.u, found.edge.v);
       },
       "model"_a, "weights"_a, "theta"_a, "labels"_a, "k"_a, "a"_a, "b"_a, "level"_a = inf, "by_exchange"_a = false,
@@ -259,7 +223,7 @@ void bind_psi(nb::module_& m, nb::module_& testing) {
       .def(
           "clone", [](const SearchRun& run) { return new SearchRun(run); }, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>())
       .def_prop_ro("value", [](const SearchRun& run) { return run.answer.value; })
-      .def_prop_ro("witness", [](const SearchRun& run) { return to_tuple(run.answer.witness); })
+      .def_prop_ro("witness", [](const SearchRun& run) { return to_pairs(run.answer.witness); })
       .def_prop_ro(
           "theta", [](const SearchRun& run) { return to_numpy(run.theta); }, copied)
       .def_prop_ro(
@@ -286,7 +250,7 @@ void bind_psi(nb::module_& m, nb::module_& testing) {
       .def(
           "alternative",
           [](ReplacedEdges& x, Index m) {
-            const auto edge = x.trees.alternative(x.ground(), m);
+            const auto edge = x.trees.alternative(x.now(), m);
             return std::tuple(edge.inner, edge.outer);
           },
           "m"_a);

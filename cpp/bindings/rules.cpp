@@ -24,7 +24,6 @@ namespace linkarms::bindings {
 
 namespace {
 
-using Array3 = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using IntArray2 = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void bind_classes(nb::module_& m) {
@@ -54,8 +53,7 @@ void bind_classes(nb::module_& m) {
       .def(
           "base",
           [](const AnytimeStop& self, const Model& model, const std::variant<Index, Task>& given, Index largest_cluster) {
-            const Task task = task_of(given);
-            task.check(model.n_arms());
+            const Task task = checked_task(given, model.n_arms());
             const auto evidence = make_anytime_evidence(model, task, self.grid, self.discount, self.version);
             return AnytimeBase(self, *evidence, model.n_arms(), task)(largest_cluster);
           },
@@ -131,18 +129,14 @@ void bind_parts(nb::module_& m, nb::module_& testing) {
         return std::tuple(to_numpy(View(found.upper)), found.certain);
       },
       "low"_a, "high"_a, "Return upper bounds on the gaps beside each arm, and a lower bound on the largest gap.");
-  m.def("boc_penalty", &boc_penalty, "n"_a, "n_features"_a, "Return an arm's part of the threshold of ATBOC and LUCBBOC.");
   m.def("evidence_has_scale", &evidence_has_scale, "model"_a, "version"_a, "Return whether any arm's evidence has a c.");
   m.def("evidence_is_aligned", &evidence_is_aligned, "model"_a, "version"_a, "Return whether the evidence has aligned priors.");
   testing.def("log_inner_mass", &log_inner_mass, "x"_a);
   testing.def(
       "lucb_choice",
       [](const Array2& dist, const IntArray1& labels, Index n_clusters, const IntArray1& n, Index n_features, double level) {
-        Distances lengths(static_cast<Index>(dist.shape(0)));
-        for (Index i = 0; i < lengths.size(); ++i) {
-          for (Index j = 0; j < i; ++j) lengths.set(i, j, dist(i, j));
-        }
-        return lucb_choice(lengths, Clusters(to_indices(labels), n_clusters), {n.data(), n.shape(0)}, n_features, level);
+        return lucb_choice(to_distances(dist), Clusters(to_indices(labels), n_clusters), {n.data(), n.shape(0)}, n_features,
+                           level);
       },
       "dist"_a, "labels"_a, "n_clusters"_a, "n"_a, "n_features"_a, "level"_a);
   testing.def(

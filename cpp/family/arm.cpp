@@ -6,7 +6,6 @@
 #include <string>
 
 #include "family/counts.hpp"
-#include "family/interval.hpp"
 #include "family/prior.hpp"
 #include "math/phi.hpp"
 #include "math/special.hpp"
@@ -95,14 +94,6 @@ double quadratic(const Matrix& precision, View x, View y) {
     total += row * (x[i] - y[i]);
   }
   return total;
-}
-
-/// The farther end of the interval in which one number's divergence is at most the level.
-template <class F>
-double scalar_reach(const F& f, double theta, double level) {
-  const double up = kl_interval(f, theta, level, Side::above, 0.01) - theta;
-  const double down = theta - kl_interval(f, theta, level, Side::below, 0.01);
-  return std::max(up, down);
 }
 
 }  // namespace
@@ -204,19 +195,6 @@ void Arm::estimate(View mean, const Matrix& box, MutView theta) const {
     const double value = has_covariance() ? mean[i] : linkarms::estimate(coordinates()[i], mean[i]);
     theta[i] = clip(value, box.row(static_cast<Index>(i)));
   }
-}
-
-double Arm::reach(View theta, double level) const {
-  if (has_covariance()) return std::sqrt(2.0 * level * covariance().largest_variance);
-  double total = 0.0;
-  for (std::size_t i = 0; i < theta.size(); ++i) {
-    // one probability against the rest is Bernoulli, and diverges less
-    const double end =
-        is_categorical() ? scalar_reach(Bernoulli{}, theta[i], level) : scalar_reach(coordinates()[i], theta[i], level);
-    total += end * end;
-  }
-  const double reach = std::sqrt(total);
-  return is_categorical() ? std::min(reach, std::sqrt(level)) : reach;  // Pinsker: KL >= |x - p|^2 for probabilities
 }
 
 double Arm::log_evidence(double n, View mean, View lam, double c) const {

@@ -59,8 +59,6 @@ class Arm {
   [[nodiscard]] double shift_kl(View theta, double eps) const;
   /// The estimate from the mean of the statistics, clipped to the box (d rows of low and high), into theta.
   void estimate(View mean, const Matrix& box, MutView theta) const;
-  /// How far from theta a parameter can be whose divergence is at most level; an upper bound.
-  [[nodiscard]] double reach(View theta, double level) const;
   /// Log evidence of n samples with this mean against lam: the centred mixture that weighs c samples (section
   /// 5); NaN where a family has none.
   [[nodiscard]] double log_evidence(double n, View mean, View lam, double c) const;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
-#include <numeric>
+#include <utility>
 
 #include "math/constants.hpp"
 
@@ -16,38 +16,7 @@ constexpr Index share = 16;
 /// The same for so few arms, however many were sampled.
 constexpr Index few = 64;
 
-/// The distance of arm a from the nearest one of another cluster.
-double nearest_of(const Distances& dist, std::span<const Index> labels, Index a) {
-  const View row = dist.row(a);
-  double nearest = inf;
-  for (std::size_t b = 0; b < labels.size(); ++b) {
-    if (labels[b] != labels[a] && row[b] < nearest) nearest = row[b];
-  }
-  return nearest;
-}
-
 }  // namespace
-
-Clusters::Clusters(std::vector<Index> labels, Index n_clusters)
-    : labels_(std::move(labels)), members_(labels_.size()), start_(n_clusters + 1, 0) {
-  for (const Index k : labels_) {
-    assert(0 <= k && k < n_clusters);
-    ++start_[k + 1];
-  }
-  std::partial_sum(start_.begin(), start_.end(), start_.begin());
-  std::vector<Index> next(start_.begin(), start_.end() - 1);
-  for (Index m = 0; m < n_arms(); ++m) members_[next[label(m)]++] = m;
-}
-
-std::span<const Index> Clusters::members(Index k) const {
-  return std::span(members_).subspan(start_[k], start_[k + 1] - start_[k]);
-}
-
-std::vector<double> nearest_foreign(const Distances& dist, const Clusters& clusters) {
-  std::vector<double> nearest(clusters.n_arms());
-  for (Index a = 0; a < clusters.n_arms(); ++a) nearest[a] = nearest_of(dist, clusters.labels(), a);
-  return nearest;
-}
 
 Partition::Partition(Index n_arms, const Task& task) : task_(task), up_(n_arms, -1), length_(n_arms, 0.0), near_(n_arms, 0.0) {
   assert(task.distance || task.largest_gap || (1 <= task.n_clusters && task.n_clusters <= n_arms));
@@ -112,7 +81,7 @@ bool Partition::update(const Distances& dist, Index m) {
 bool Partition::certify(const Distances& dist, double limit) {
   for (Index a = 0; a < clusters_.n_arms(); ++a) {
     if (near_[a] > limit) continue;
-    near_[a] = nearest_of(dist, clusters_.labels(), a);
+    near_[a] = nearest_foreign(dist, clusters_, a);
     if (near_[a] <= limit) return false;
   }
   return true;
@@ -137,33 +106,15 @@ void Partition::span(const Distances& dist) {
   too_dirty_ = false;
 }
 
-// Cut the tree into other clusters than before.
+// Cut the tree into other clusters than before. Arms that were together and no longer are may be near each other; bounds of
+// arms that have come together stay too low until they are looked at.
 void Partition::regroup(const Distances& dist) {
   before_ = std::move(clusters_);
   cut();
-  lower_nearest(dist);
-}
-
-// After a change of clusters: arms that were together and no longer are may be near each other. Bounds of
-// arms that have come together stay too low until they are looked at.
-void Partition::lower_nearest(const Distances& dist) {
-  std::vector<Index> size(clusters_.n_clusters());
-  for (Index k = 0; k < before_.n_clusters(); ++k) {
-    const auto members = before_.members(k);
-    if (std::ranges::all_of(members, [&](Index m) { return clusters_.together(m, members.front()); })) continue;
-    std::ranges::fill(size, 0);
-    for (const Index m : members) ++size[clusters_.label(m)];
-    // the largest part is not looked at from its own side
-    const Index main = static_cast<Index>(std::ranges::max_element(size) - size.begin());
-    for (const Index y : members) {
-      if (clusters_.label(y) == main) continue;
-      for (const Index z : members) {
-        if (clusters_.together(y, z)) continue;
-        near_[y] = std::min(near_[y], dist(y, z));
-        near_[z] = std::min(near_[z], dist(y, z));
-      }
-    }
-  }
+  Regrouping(before_, clusters_).parted(clusters_, [&](Index y, Index z) {
+    near_[y] = std::min(near_[y], dist(y, z));
+    near_[z] = std::min(near_[z], dist(y, z));
+  });
 }
 
 }  // namespace linkarms

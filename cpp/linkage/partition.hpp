@@ -4,33 +4,12 @@
 #include <span>
 #include <vector>
 
+#include "linkage/clusters.hpp"
 #include "linkage/distances.hpp"
 #include "linkage/spanning_tree.hpp"
 #include "math/matrix.hpp"
 
 namespace linkarms {
-
-/// The arms of each cluster: labels are 0..K-1 in order of first appearance.
-class Clusters {
- public:
-  Clusters() = default;
-  Clusters(std::vector<Index> labels, Index n_clusters);
-
-  [[nodiscard]] Index n_arms() const { return static_cast<Index>(labels_.size()); }
-  [[nodiscard]] Index n_clusters() const { return static_cast<Index>(start_.size()) - 1; }
-  [[nodiscard]] std::span<const Index> labels() const { return labels_; }
-  [[nodiscard]] Index label(Index m) const { return labels_[static_cast<std::size_t>(m)]; }
-  [[nodiscard]] bool together(Index i, Index j) const { return label(i) == label(j); }
-  /// The arms of cluster k, by index.
-  [[nodiscard]] std::span<const Index> members(Index k) const;
-  [[nodiscard]] Index size(Index k) const { return static_cast<Index>(members(k).size()); }
-
- private:
-  std::vector<Index> labels_, members_, start_{0};
-};
-
-/// The distance of each arm from the nearest one of another cluster; infinite where there is none.
-[[nodiscard]] std::vector<double> nearest_foreign(const Distances& dist, const Clusters& clusters);
 
 /// The partition of M arms by single linkage, into K clusters, where the gap is largest, or by a distance threshold, and
 /// what proves it.
@@ -52,11 +31,9 @@ class Partition {
   /// The cut goes through equal edges: no rule stops on it.
   [[nodiscard]] bool ambiguous() const { return ambiguous_; }
   [[nodiscard]] const Clusters& clusters() const { return clusters_; }
-  /// The clusters before the last `update` that returned true, and their labels.
+  /// The clusters before the last `update` that returned true.
   [[nodiscard]] const Clusters& clusters_before() const { return before_; }
-  [[nodiscard]] std::span<const Index> labels_before() const { return before_.labels(); }
-  /// Arm m's parent in the spanning tree of its cluster; -1 for a root.
-  [[nodiscard]] Index up(Index m) const { return up_[static_cast<std::size_t>(m)]; }
+  /// The parents of the arms in the spanning trees of their clusters; -1 for a root.
   [[nodiscard]] std::span<const Index> up() const { return up_; }
   /// The length of the edge to that parent; 0 for a root.
   [[nodiscard]] View lengths() const { return length_; }
@@ -74,7 +51,6 @@ class Partition {
   void span(const Distances& dist);
   void regroup(const Distances& dist);
   void cut();
-  void lower_nearest(const Distances& dist);
 
   Task task_;
   bool made_ = false, ambiguous_ = false;

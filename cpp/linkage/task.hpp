@@ -47,7 +47,7 @@ struct Task {
       }
     } else if (n_clusters < 1 || n_clusters > n_arms) {
       throw std::invalid_argument("n_clusters=" + std::to_string(n_clusters) + ", but there are " + std::to_string(n_arms) +
-                                  " arms");
+                                  " arms; choose 1 to " + std::to_string(n_arms) + ".");
     }
   }
 };

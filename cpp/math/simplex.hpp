@@ -5,9 +5,8 @@
 
 namespace linkarms {
 
-/// Move w to the nearest point with non-negative entries that add up to one.
-void project_simplex(MutView w);
-/// The same where the entries, times their costs, add up to one. Costs are finite and above zero.
-void project_simplex(MutView w, View costs);
+/// Move w to the nearest point with non-negative entries that add up to one; where costs are given, finite and
+/// above zero, entries times their costs do.
+void project_simplex(MutView w, View costs = {});
 
 }  // namespace linkarms

@@ -73,14 +73,15 @@ Eigen symmetric_eigen(Matrix a) {
   return out;
 }
 
-bool cholesky(Matrix& a) {
+bool cholesky(Matrix& a, double least_pivot) {
   const Index n = a.rows();
   for (Index j = 0; j < n; ++j) {
+    const double least = least_pivot * std::abs(a(j, j));
     for (Index i = j; i < n; ++i) {
       double x = a(i, j);
       for (Index k = 0; k < j; ++k) x -= a(i, k) * a(j, k);
       if (i == j) {
-        if (!(x > 0.0)) return false;
+        if (!(x > least)) return false;
         a(j, j) = std::sqrt(x);
       } else {
         a(i, j) = x / a(j, j);
@@ -108,16 +109,20 @@ void solve_lower_transposed(const Matrix& lower, MutView x) {
   }
 }
 
-Matrix inverse(Matrix a) {
-  const Index n = a.rows();
-  if (!cholesky(a)) throw std::invalid_argument("a matrix is not positive definite; give a covariance");
-  Matrix out(n, n);
-  for (Index i = 0; i < n; ++i) {  // row i of a symmetric inverse is its column i
+Matrix inverse_of_factor(const Matrix& lower) {
+  Matrix out(lower.rows(), lower.rows());
+  for (Index i = 0; i < lower.rows(); ++i) {  // row i of a symmetric inverse is its column i
     out(i, i) = 1.0;
-    solve_lower(a, out.row(i));
-    solve_lower_transposed(a, out.row(i));
+    solve_lower(lower, out.row(i));
+    solve_lower_transposed(lower, out.row(i));
   }
-  for (Index i = 0; i < n; ++i) {
+  return out;
+}
+
+Matrix inverse(Matrix a) {
+  if (!cholesky(a)) throw std::invalid_argument("a matrix is not positive definite; give a covariance");
+  Matrix out = inverse_of_factor(a);
+  for (Index i = 0; i < out.rows(); ++i) {
     for (Index j = 0; j < i; ++j) out(i, j) = out(j, i) = 0.5 * (out(i, j) + out(j, i));
   }
   return out;

@@ -20,13 +20,15 @@ struct Eigen {
 [[nodiscard]] Eigen symmetric_eigen(Matrix a);
 
 /// Overwrite a with its lower Cholesky factor L, a = L L', and zeros above. False, with a half done, unless a
-/// is positive definite. Only the lower triangle is read.
-[[nodiscard]] bool cholesky(Matrix& a);
+/// is positive definite: every pivot is above `least_pivot` times its diagonal entry. Only the lower triangle is read.
+[[nodiscard]] bool cholesky(Matrix& a, double least_pivot = 0.0);
 
 /// Overwrite x with L^-1 x, and with L'^-1 x, for a lower triangular L.
 void solve_lower(const Matrix& lower, MutView x);
 void solve_lower_transposed(const Matrix& lower, MutView x);
 
+/// (L L')^-1 for a lower triangular L, up to rounding symmetric.
+[[nodiscard]] Matrix inverse_of_factor(const Matrix& lower);
 /// The inverse of a positive definite matrix. Throws std::invalid_argument for any other.
 [[nodiscard]] Matrix inverse(Matrix a);
 

@@ -46,7 +46,10 @@ class IsotropicTwoArms {
     return gap * gap / (2.0 * (at.spread[a] + at.spread[b]));
   }
   void solve(const Weighted& at, const Witness& w, Matrix& lam) const;
-  [[nodiscard]] double spread(Index m, View theta, double weight) const { return pairs_.spread(m, theta, weight, 0.0); }
+  [[nodiscard]] double spread(Index m, View theta, double weight, double level) const {
+    return pairs_.spread(m, theta, weight, level);
+  }
+  [[nodiscard]] static constexpr bool has_fixed_spread() { return true; }
 
  private:
   IsotropicPairs pairs_;
@@ -82,7 +85,8 @@ class GeneralTwoArms {
   [[nodiscard]] double cost(const Weighted& at, const Witness& w, double level) const { return problem_->cost(at, w, level); }
   void solve(const Weighted& at, const Witness& w, Matrix& lam) const { problem_->solve(at, w, lam); }
   /// Not read: these solvers take the weights.
-  [[nodiscard]] static double spread(Index, View, double) { return 0.0; }
+  [[nodiscard]] static double spread(Index, View, double, double) { return 0.0; }
+  [[nodiscard]] static constexpr bool has_fixed_spread() { return true; }
 
  private:
   const Model* model_;

@@ -22,30 +22,30 @@ void Attachments<C>::fill_mates(std::span<const Index> parent) {
 }
 
 template <bool C>
-void Attachments<C>::make(const Ground& ground, const Spreads& spreads, std::span<const Index> parent) {
-  const Index n = ground.size();
+void Attachments<C>::make(const ClusteredArms& now, const Spreads& spreads, std::span<const Index> parent) {
+  const Index n = now.size();
   if (bound_.rows() == 0) {
     slot_ = MatrixOf<std::uint8_t>(n, n);
     bound_ = Matrix(n, n);
     floor_ = Matrix(n, (n + block - 1) / block);
   }
   fill_mates(parent);
-  for (Index u = 0; u < n; ++u) attach_row(ground, spreads, u);
+  for (Index u = 0; u < n; ++u) attach_row(now, spreads, u);
   made_ = true;
 }
 
 template <bool C>
-void Attachments<C>::attach_row(const Ground& ground, const Spreads& spreads, Index u) {
+void Attachments<C>::attach_row(const ClusteredArms& now, const Spreads& spreads, Index u) {
   if (mate_[u] < 0) {
     least_[u] = inf;
     return;
   }
   if (slots_[u].empty()) slots_[u].push_back({mate_[u], 0.0});
   for (Slot& slot : slots_[u]) {
-    if (!ground.together(u, slot.arm)) slot.arm = mate_[u];
-    slot.length = ground.dist(u, slot.arm);
+    if (!now.together(u, slot.arm)) slot.arm = mate_[u];
+    slot.length = now.dist(u, slot.arm);
   }
-  weigh_row(ground, spreads, u);
+  weigh_row(now, spreads, u);
 }
 
 /// Find what the attachment of u against b costs at least; where that is near psi and a closed form, what it
@@ -53,16 +53,16 @@ void Attachments<C>::attach_row(const Ground& ground, const Spreads& spreads, In
 ///   cost(u,v; u,b) >= (q - p)^2 / (2 (4 i_u + i_v + i_b)),   p = |u v|, q = |u b|
 /// Distances from b are taken from its row where that is at hand, else from those of the others.
 template <bool C>
-double Attachments<C>::weigh(const Ground& ground, const Spreads& spreads, Index u, Index b, bool row_of_b) {
+double Attachments<C>::weigh(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) {
   const auto [v, p] = slots_[u][slot_(u, b)];
-  const double q = row_of_b ? ground.dist(b, u) : ground.dist(u, b);
+  const double q = row_of_b ? now.dist(b, u) : now.dist(u, b);
   const double spread = 2.0 * (4.0 * spreads[u] + spreads[v] + spreads[b]);
   double bound = 0.0;
   if constexpr (C) {
     const double gap = std::max(q * shrink - p, 0.0);
     bound = gap * gap / spread;
     if (bound <= about_) {
-      const double r = row_of_b ? ground.dist(b, v) : ground.dist(v, b);
+      const double r = row_of_b ? now.dist(b, v) : now.dist(v, b);
       bound = shared_cost(p, q, r, spreads[u], spreads[v], spreads[b]);
     }
   } else {
@@ -77,13 +77,13 @@ double Attachments<C>::weigh(const Ground& ground, const Spreads& spreads, Index
 }
 
 template <bool C>
-void Attachments<C>::weigh_row(const Ground& ground, const Spreads& spreads, Index u) {
-  const auto labels = ground.clusters.labels();
+void Attachments<C>::weigh_row(const ClusteredArms& now, const Spreads& spreads, Index u) {
+  const auto labels = now.clusters.labels();
   least_[u] = inf;
   for (Index i = 0; i < floor_.cols(); ++i) {
     double floor = inf;
-    for (Index b = i * block; b < std::min((i + 1) * block, ground.size()); ++b) {
-      if (labels[b] != labels[u]) floor = std::min(floor, weigh(ground, spreads, u, b, false));
+    for (Index b = i * block; b < std::min((i + 1) * block, now.size()); ++b) {
+      if (labels[b] != labels[u]) floor = std::min(floor, weigh(now, spreads, u, b, false));
     }
     floor_(u, i) = floor;
     least_[u] = std::min(least_[u], floor);
@@ -92,8 +92,8 @@ void Attachments<C>::weigh_row(const Ground& ground, const Spreads& spreads, Ind
 
 /// `weigh`, and take it into account in the bounds of bounds.
 template <bool C>
-void Attachments<C>::lower(const Ground& ground, const Spreads& spreads, Index u, Index b, bool row_of_b) {
-  const double value = weigh(ground, spreads, u, b, row_of_b);
+void Attachments<C>::lower(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) {
+  const double value = weigh(now, spreads, u, b, row_of_b);
   double& floor = floor_(u, b / block);
   floor = std::min(floor, value);
   least_[u] = std::min(least_[u], value);
@@ -102,42 +102,42 @@ void Attachments<C>::lower(const Ground& ground, const Spreads& spreads, Index u
 /// Make v, which may be another arm or have moved, the arm of a slot of u, and weigh all that are attached to
 /// it.
 template <bool C>
-void Attachments<C>::set_slot(const Ground& ground, const Spreads& spreads, Index u, Index slot, Index v) {
-  slots_[u][slot] = {v, ground.dist(u, v)};
+void Attachments<C>::set_slot(const ClusteredArms& now, const Spreads& spreads, Index u, Index slot, Index v) {
+  slots_[u][slot] = {v, now.dist(u, v)};
   const auto slots = slot_.row(u);
-  const auto labels = ground.clusters.labels();
-  for (Index b = 0; b < ground.size(); ++b) {
-    if (slots[b] == slot && labels[b] != labels[u]) lower(ground, spreads, u, b, false);
+  const auto labels = now.clusters.labels();
+  for (Index b = 0; b < now.size(); ++b) {
+    if (slots[b] == slot && labels[b] != labels[u]) lower(now, spreads, u, b, false);
   }
 }
 
 template <bool C>
-void Attachments<C>::move(const Ground& ground, const Spreads& spreads, Index m) {
-  const auto labels = ground.clusters.labels();
-  for (Index a = 0; a < ground.size(); ++a) {
-    if (labels[a] != labels[m] && mate_[a] >= 0) lower(ground, spreads, a, m, true);
+void Attachments<C>::move(const ClusteredArms& now, const Spreads& spreads, Index m) {
+  const auto labels = now.clusters.labels();
+  for (Index a = 0; a < now.size(); ++a) {
+    if (labels[a] != labels[m] && mate_[a] >= 0) lower(now, spreads, a, m, true);
   }
   if (mate_[m] < 0) return;
-  for (Slot& slot : slots_[m]) slot.length = ground.dist(m, slot.arm);
-  weigh_row(ground, spreads, m);
-  const auto members = ground.clusters.members(labels[m]);
+  for (Slot& slot : slots_[m]) slot.length = now.dist(m, slot.arm);
+  weigh_row(now, spreads, m);
+  const auto members = now.clusters.members(labels[m]);
   for (const Index u : members) {
     if (u == m) continue;
     if (members.size() == 2) {  // all of its attachments are to m
-      attach_row(ground, spreads, u);
+      attach_row(now, spreads, u);
       continue;
     }
     const auto count = static_cast<Index>(slots_[u].size());
     for (Index slot = 0; slot < count; ++slot) {
-      if (slots_[u][slot].arm == m) set_slot(ground, spreads, u, slot, m);
+      if (slots_[u][slot].arm == m) set_slot(now, spreads, u, slot, m);
     }
   }
 }
 
 template <bool C>
-void Attachments<C>::regroup(const Ground& ground, const Spreads& spreads, const Regrouping& change) {
-  fill_mates(ground.up);
-  for (const Index u : change.alone) attach_row(ground, spreads, u);
+void Attachments<C>::regroup(const ClusteredArms& now, const Spreads& spreads, const Regrouping& change) {
+  fill_mates(now.up);
+  for (const Index u : change.alone) attach_row(now, spreads, u);
   for (const BrokenCluster& cluster : change.broken) {
     for (const Index u : cluster.arms) {
       if (mate_[u] < 0) {
@@ -146,11 +146,11 @@ void Attachments<C>::regroup(const Ground& ground, const Spreads& spreads, const
       }
       const auto count = static_cast<Index>(slots_[u].size());
       for (Index slot = 0; slot < count; ++slot) {
-        if (!ground.together(u, slots_[u][slot].arm)) set_slot(ground, spreads, u, slot, mate_[u]);
+        if (!now.together(u, slots_[u][slot].arm)) set_slot(now, spreads, u, slot, mate_[u]);
       }
-      const bool in_main = ground.clusters.label(u) == cluster.main;
+      const bool in_main = now.clusters.label(u) == cluster.main;
       for (const Index b : in_main ? cluster.left : cluster.arms) {
-        if (!ground.together(u, b)) lower(ground, spreads, u, b, in_main);
+        if (!now.together(u, b)) lower(now, spreads, u, b, in_main);
       }
     }
   }
@@ -158,10 +158,10 @@ void Attachments<C>::regroup(const Ground& ground, const Spreads& spreads, const
 
 /// A slot to which u is attached against no foreign arm; negative if there is none.
 template <bool C>
-Index Attachments<C>::unused_slot(const Ground& ground, Index u) const {
+Index Attachments<C>::unused_slot(const ClusteredArms& now, Index u) const {
   std::uint64_t used = 0;
-  for (Index b = 0; b < ground.size(); ++b) {
-    if (!ground.together(u, b)) used |= std::uint64_t{1} << slot_(u, b);
+  for (Index b = 0; b < now.size(); ++b) {
+    if (!now.together(u, b)) used |= std::uint64_t{1} << slot_(u, b);
   }
   for (Index slot = 0; slot < most_slots_; ++slot) {
     if ((used >> slot & 1) == 0) return slot;
@@ -170,14 +170,14 @@ Index Attachments<C>::unused_slot(const Ground& ground, Index u) const {
 }
 
 template <bool C>
-bool Attachments<C>::attach(const Ground& ground, Index u, Index b, Index v) {
+bool Attachments<C>::attach(const ClusteredArms& now, Index u, Index b, Index v) {
   auto& slots = slots_[u];
   auto slot = static_cast<Index>(std::ranges::find(slots, v, &Slot::arm) - slots.begin());
   if (slot == static_cast<Index>(slots.size())) {
-    if (slot == most_slots_) slot = unused_slot(ground, u);
+    if (slot == most_slots_) slot = unused_slot(now, u);
     if (slot < 0) return false;
     if (slot == static_cast<Index>(slots.size())) slots.emplace_back();
-    slots[slot] = {v, ground.dist(u, v)};
+    slots[slot] = {v, now.dist(u, v)};
   }
   slot_(u, b) = static_cast<std::uint8_t>(slot);
   return true;

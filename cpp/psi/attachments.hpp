@@ -15,10 +15,10 @@
 #include <span>
 #include <vector>
 
+#include "linkage/clusters.hpp"
 #include "math/matrix.hpp"
 #include "psi/candidate.hpp"
-#include "psi/ground.hpp"
-#include "psi/regrouping.hpp"
+#include "psi/clustered_arms.hpp"
 #include "psi/spreads.hpp"
 
 namespace linkarms::psi {
@@ -36,11 +36,11 @@ class Attachments {
   void forget() { made_ = false; }
   /// Attach all arms, to what they were attached to where that is still in their cluster, else to a neighbour
   /// in the tree `parent`.
-  void make(const Ground& ground, const Spreads& spreads, std::span<const Index> parent);
+  void make(const ClusteredArms& now, const Spreads& spreads, std::span<const Index> parent);
   /// Weigh the attachments of, to and against arm m again, which has moved and has another spread.
-  void move(const Ground& ground, const Spreads& spreads, Index m);
+  void move(const ClusteredArms& now, const Spreads& spreads, Index m);
   /// Take in a new partition. Bounds of arms that are together now stay until they are met.
-  void regroup(const Ground& ground, const Spreads& spreads, const Regrouping& change);
+  void regroup(const ClusteredArms& now, const Spreads& spreads, const Regrouping& change);
   /// Costs up to this level are worth finding, where there is a closed form; others are bounded.
   void expect(double level) { about_ = level; }
 
@@ -53,22 +53,22 @@ class Attachments {
   [[nodiscard]] Index mate(Index u) const { return mate_[u]; }
   void suggest(Index u, Index v) { mate_[u] = v; }
   /// Attach u to v against b. False where all slots are in use; the attachment is then what it was.
-  bool attach(const Ground& ground, Index u, Index b, Index v);
+  bool attach(const ClusteredArms& now, Index u, Index b, Index v);
   /// Keep a lower bound of the cost of the attachment. Only from within `scan`, which brings the bounds of
   /// bounds up to date.
   void set_bound(Index u, Index b, double bound) { bound_(u, b) = bound; }
 
   /// Call visit(b) for every foreign arm b whose bound is at most limit(), which may fall on the way.
   template <class Limit, class Visit>
-  void scan(const Ground& ground, Index u, Limit limit, Visit visit) {
+  void scan(const ClusteredArms& now, Index u, Limit limit, Visit visit) {
     const MutView row = bound_.row(u), floors = floor_.row(u);
     double least = inf;
     for (Index i = 0; i < floor_.cols(); ++i) {
       if (floors[i] <= limit()) {
         double floor = inf;
-        for (Index b = i * block; b < std::min((i + 1) * block, ground.size()); ++b) {
+        for (Index b = i * block; b < std::min((i + 1) * block, now.size()); ++b) {
           if (row[b] <= limit()) {
-            if (ground.together(u, b)) {
+            if (now.together(u, b)) {
               row[b] = inf;
             } else {
               visit(b);
@@ -92,12 +92,12 @@ class Attachments {
   };
 
   void fill_mates(std::span<const Index> parent);
-  void attach_row(const Ground& ground, const Spreads& spreads, Index u);
-  double weigh(const Ground& ground, const Spreads& spreads, Index u, Index b, bool row_of_b);
-  void weigh_row(const Ground& ground, const Spreads& spreads, Index u);
-  void lower(const Ground& ground, const Spreads& spreads, Index u, Index b, bool row_of_b);
-  void set_slot(const Ground& ground, const Spreads& spreads, Index u, Index slot, Index v);
-  [[nodiscard]] Index unused_slot(const Ground& ground, Index u) const;
+  void attach_row(const ClusteredArms& now, const Spreads& spreads, Index u);
+  double weigh(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b);
+  void weigh_row(const ClusteredArms& now, const Spreads& spreads, Index u);
+  void lower(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b);
+  void set_slot(const ClusteredArms& now, const Spreads& spreads, Index u, Index slot, Index v);
+  [[nodiscard]] Index unused_slot(const ClusteredArms& now, Index u) const;
 
   Index most_slots_;
   MatrixOf<std::uint8_t> slot_;

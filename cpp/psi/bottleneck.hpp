@@ -67,7 +67,7 @@ bool Bottleneck<Problem>::is_above(const Costs<Problem>& costs, const ClusterTre
   } else if (up == a || up == b) {
     total += 2.0 * spread[up];
   }
-  return !crosses(costs.ground.dist(a, b), 0.0, trees.length(x) + spread.slack(), total, spread.twice(level));
+  return !crosses(costs.now.dist(a, b), 0.0, trees.length(x) + spread.slack(), total, spread.twice(level));
 }
 
 /// List the arms of cluster k by their parts.
@@ -89,8 +89,8 @@ void Bottleneck<Problem>::split(const ClusterTrees& trees, Index k, Index parts)
 template <class Problem>
 void Bottleneck<Problem>::cross(const Costs<Problem>& costs, Index x, const Part& joined, double narrow, Index a, Index b,
                                 double level, EdgeCost& link) const {
-  const View row = costs.ground.dist.row(x);
-  const double q = costs.ground.dist(a, b);
+  const View row = costs.now.dist.row(x);
+  const double q = costs.now.dist(a, b);
   const double total = costs.spreads[x] + narrow + costs.spreads[a] + costs.spreads[b];
   // how long an edge without an arm of the pair may be to cost as much as the most expensive one, rounding
   // aside
@@ -179,7 +179,7 @@ EdgeCost Bottleneck<Problem>::by_exchange(const Costs<Problem>& costs, ClusterTr
                                           double level, bool keep) {
   /// How many edges are exchanged at most; then all that are left are joined at once.
   constexpr int most_swaps = 20;
-  const Index size = costs.ground.clusters.size(k);
+  const Index size = costs.now.clusters.size(k);
   if (size == 2) return *below(costs, trees, k, a, b, level, size);
   double lowest = level;
   std::vector<Index> saved;
@@ -218,12 +218,12 @@ EdgeCost Bottleneck<Problem>::by_exchange(const Costs<Problem>& costs, ClusterTr
     const bool shares = found.edge.has(a) || found.edge.has(b) || least.edge.has(a) || least.edge.has(b);
     if (found.edge == least.edge || (done && (!saved.empty() || shares || !keep))) break;
     lowest = std::min(lowest, found.value * ties);
-    if (saved.empty() && (shares || !keep)) saved = trees.parents(costs.ground, k);  // such edges are good for this pair alone
+    if (saved.empty() && (shares || !keep)) saved = trees.parents(costs.now, k);  // such edges are good for this pair alone
     const bool u_below = part_[found.edge.u] == 1;
-    trees.replace(costs.ground, k, x, u_below ? found.edge.u : found.edge.v, u_below ? found.edge.v : found.edge.u);
+    trees.replace(costs.now, k, x, u_below ? found.edge.u : found.edge.v, u_below ? found.edge.v : found.edge.u);
     if (done) break;
   }
-  if (!saved.empty()) trees.restore(costs.ground, k, saved);
+  if (!saved.empty()) trees.restore(costs.now, k, saved);
   return found;
 }
 

@@ -25,8 +25,8 @@ ClusterTrees::ClusterTrees(Index n_arms) {
 
 /// Hang the tree of x from y by an edge between the two; y negative: make x a root. Lengths go with their
 /// edges.
-void ClusterTrees::hang(const Ground& ground, Index x, Index y) {
-  double length = y >= 0 ? ground.dist(x, y) : 0.0;
+void ClusterTrees::hang(const ClusteredArms& now, Index x, Index y) {
+  double length = y >= 0 ? now.dist(x, y) : 0.0;
   while (x >= 0) {
     const Index next = parent_[x];
     std::swap(length_[x], length);
@@ -36,49 +36,49 @@ void ClusterTrees::hang(const Ground& ground, Index x, Index y) {
   }
 }
 
-void ClusterTrees::join_by_linkage(const Ground& ground) {
+void ClusterTrees::join_by_linkage(const ClusteredArms& now) {
   std::iota(spare_.begin(), spare_.end(), 0);
   const auto join = [this](Index x, Index y) {
     const Index one = top(spare_, x), other = top(spare_, y);
     spare_[one] = other;
     return one != other;
   };
-  for (Index m = 0; m < ground.size(); ++m) {
+  for (Index m = 0; m < now.size(); ++m) {
     if (parent_[m] >= 0) join(m, parent_[m]);
   }
-  for (Index m = 0; m < ground.size(); ++m) {
-    if (ground.up[m] >= 0 && join(m, ground.up[m])) hang(ground, m, ground.up[m]);
+  for (Index m = 0; m < now.size(); ++m) {
+    if (now.up[m] >= 0 && join(m, now.up[m])) hang(now, m, now.up[m]);
   }
 }
 
-void ClusterTrees::fit(const Ground& ground) {
-  for (Index m = 0; m < ground.size(); ++m) {
-    if (parent_[m] >= 0 && !ground.together(m, parent_[m])) parent_[m] = -1;
+void ClusterTrees::fit(const ClusteredArms& now) {
+  for (Index m = 0; m < now.size(); ++m) {
+    if (parent_[m] >= 0 && !now.together(m, parent_[m])) parent_[m] = -1;
   }
-  join_by_linkage(ground);
+  join_by_linkage(now);
   large_ = false;
   start_.assign(1, 0);
-  for (Index k = 0; k < ground.clusters.n_clusters(); ++k) {
-    const Index size = ground.clusters.size(k);
+  for (Index k = 0; k < now.clusters.n_clusters(); ++k) {
+    const Index size = now.clusters.size(k);
     start_.push_back(start_.back() + size);
     large_ = large_ || size > 2;
-    set_order(ground, k);
-    measure(ground, k);
+    set_order(now, k);
+    measure(now, k);
   }
   fits_ = true;
 }
 
-void ClusterTrees::measure(const Ground& ground, Index k) {
-  for (const Index x : arms(k)) length_[x] = parent_[x] >= 0 ? ground.dist(x, parent_[x]) : 0.0;
+void ClusterTrees::measure(const ClusteredArms& now, Index k) {
+  for (const Index x : arms(k)) length_[x] = parent_[x] >= 0 ? now.dist(x, parent_[x]) : 0.0;
 }
 
-void ClusterTrees::measure(const Ground& ground) {
-  for (Index k = 0; k < ground.clusters.n_clusters(); ++k) measure(ground, k);
+void ClusterTrees::measure(const ClusteredArms& now) {
+  for (Index k = 0; k < now.clusters.n_clusters(); ++k) measure(now, k);
   for (Alternative& edge : alternative_) edge.length = -1.0;
 }
 
-void ClusterTrees::move(const Ground& ground, Index m) {
-  const View row = ground.dist.row(m);
+void ClusterTrees::move(const ClusteredArms& now, Index m) {
+  const View row = now.dist.row(m);
   if (parent_[m] >= 0) length_[m] = row[parent_[m]];
   for (const Index x : below(m)) {
     if (parent_[x] == m) length_[x] = row[x];
@@ -88,52 +88,52 @@ void ClusterTrees::move(const Ground& ground, Index m) {
   }
 }
 
-void ClusterTrees::shorten(const Ground& ground) {
-  const double shortest = *std::ranges::min_element(ground.nearest);
+void ClusterTrees::shorten(const ClusteredArms& now) {
+  const double shortest = *std::ranges::min_element(now.nearest);
   std::vector<bool> changed;
-  for (Index m = 0; m < ground.size(); ++m) {
+  for (Index m = 0; m < now.size(); ++m) {
     const Index above = parent_[m];
-    if (above >= 0 && length_[m] >= shortest && ground.up[m] != above && ground.up[above] != m) {
-      changed.resize(static_cast<std::size_t>(ground.clusters.n_clusters()));
-      changed[ground.clusters.label(m)] = true;
+    if (above >= 0 && length_[m] >= shortest && now.up[m] != above && now.up[above] != m) {
+      changed.resize(static_cast<std::size_t>(now.clusters.n_clusters()));
+      changed[now.clusters.label(m)] = true;
       parent_[m] = -1;
     }
   }
   if (changed.empty()) return;
-  join_by_linkage(ground);
-  for (Index k = 0; k < ground.clusters.n_clusters(); ++k) {
-    if (changed[k]) set_order(ground, k);
+  join_by_linkage(now);
+  for (Index k = 0; k < now.clusters.n_clusters(); ++k) {
+    if (changed[k]) set_order(now, k);
   }
 }
 
-void ClusterTrees::replace(const Ground& ground, Index k, Index x, Index z, Index w) {
+void ClusterTrees::replace(const ClusteredArms& now, Index k, Index x, Index z, Index w) {
   parent_[x] = -1;
-  hang(ground, z, w);
-  set_order(ground, k);
+  hang(now, z, w);
+  set_order(now, k);
 }
 
-std::vector<Index> ClusterTrees::parents(const Ground& ground, Index k) const {
+std::vector<Index> ClusterTrees::parents(const ClusteredArms& now, Index k) const {
   std::vector<Index> found;
-  for (const Index x : ground.clusters.members(k)) found.push_back(parent_[x]);
+  for (const Index x : now.clusters.members(k)) found.push_back(parent_[x]);
   return found;
 }
 
-void ClusterTrees::restore(const Ground& ground, Index k, std::span<const Index> parents) {
+void ClusterTrees::restore(const ClusteredArms& now, Index k, std::span<const Index> parents) {
   auto next = parents.begin();
-  for (const Index x : ground.clusters.members(k)) parent_[x] = *next++;
-  set_order(ground, k);
-  measure(ground, k);
+  for (const Index x : now.clusters.members(k)) parent_[x] = *next++;
+  set_order(now, k);
+  measure(now, k);
 }
 
-auto ClusterTrees::alternative(const Ground& ground, Index x) -> const Alternative& {
+auto ClusterTrees::alternative(const ClusteredArms& now, Index x) -> const Alternative& {
   Alternative& edge = alternative_[x];
-  if (edge.length < 0.0) edge.length = ground.dist(edge.inner, edge.outer);
+  if (edge.length < 0.0) edge.length = now.dist(edge.inner, edge.outer);
   return edge;
 }
 
 /// Fill `child_` and `sibling_` of a cluster; its root.
-Index ClusterTrees::list_children(const Ground& ground, Index k) {
-  const auto members = ground.clusters.members(k);
+Index ClusterTrees::list_children(const ClusteredArms& now, Index k) {
+  const auto members = now.clusters.members(k);
   for (const Index x : members) child_[x] = -1;
   Index root = -1;
   for (auto x = members.rbegin(); x != members.rend(); ++x) {
@@ -146,12 +146,12 @@ Index ClusterTrees::list_children(const Ground& ground, Index k) {
 
 /// After a change of the tree of k: a root with one child, the order, and alternatives where there are none
 /// now.
-void ClusterTrees::set_order(const Ground& ground, Index k) {
-  Index root = list_children(ground, k);
+void ClusterTrees::set_order(const ClusteredArms& now, Index k) {
+  Index root = list_children(now, k);
   if (child_[root] >= 0 && sibling_[child_[root]] >= 0) {
     while (child_[root] >= 0) root = child_[root];
-    hang(ground, root, -1);
-    list_children(ground, k);
+    hang(now, root, -1);
+    list_children(now, k);
   }
   Index next = start_[k];
   for (Index x = root; x >= 0;) {
@@ -174,7 +174,7 @@ void ClusterTrees::set_order(const Ground& ground, Index k) {
     if (!has_alternative(x)) continue;
     const auto [z, w, length] = alternative_[x];
     const bool valid =
-        z >= 0 && ground.clusters.label(z) == k && ground.clusters.label(w) == k && is_below(z, x) && !is_below(w, parent_[x]);
+        z >= 0 && now.clusters.label(z) == k && now.clusters.label(w) == k && is_below(z, x) && !is_below(w, parent_[x]);
     if (!valid) set_alternative(x, x, parent_[parent_[x]]);
   }
 }

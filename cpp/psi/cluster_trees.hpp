@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "math/matrix.hpp"
-#include "psi/ground.hpp"
+#include "psi/clustered_arms.hpp"
 
 namespace linkarms::psi {
 
@@ -26,14 +26,14 @@ class ClusterTrees {
   void partition_changed() { fits_ = false; }
   /// Take the edges between clusters out, join what has fallen apart by edges of the linkage tree, and
   /// measure all.
-  void fit(const Ground& ground);
+  void fit(const ClusteredArms& now);
   /// Measure all edges again.
-  void measure(const Ground& ground);
+  void measure(const ClusteredArms& now);
   /// Measure the edges of arm m again, which has moved.
-  void move(const Ground& ground, Index m);
+  void move(const ClusteredArms& now, Index m);
   /// Give edges that are longer than the shortest distance between clusters up for those of the linkage tree,
   /// which are not.
-  void shorten(const Ground& ground);
+  void shorten(const ClusteredArms& now);
 
   /// Whether some cluster has more than two arms.
   [[nodiscard]] bool has_large_cluster() const { return large_; }
@@ -47,10 +47,10 @@ class ClusterTrees {
 
   /// Replace the edge of x to its parent by the one between z, below x, and w, of the same cluster and not
   /// below x.
-  void replace(const Ground& ground, Index k, Index x, Index z, Index w);
+  void replace(const ClusteredArms& now, Index k, Index x, Index z, Index w);
   /// The parents of the arms of cluster k, and back to these.
-  [[nodiscard]] std::vector<Index> parents(const Ground& ground, Index k) const;
-  void restore(const Ground& ground, Index k, std::span<const Index> parents);
+  [[nodiscard]] std::vector<Index> parents(const ClusteredArms& now, Index k) const;
+  void restore(const ClusteredArms& now, Index k, std::span<const Index> parents);
 
   /// An edge from the arms below x, `inner`, to those that are not below the parent of x, `outer`.
   struct Alternative {
@@ -60,7 +60,7 @@ class ClusterTrees {
   /// Whether x needs one: not the root, nor its only child.
   [[nodiscard]] bool has_alternative(Index x) const { return parent_[x] >= 0 && parent_[parent_[x]] >= 0; }
   /// That edge, measured.
-  const Alternative& alternative(const Ground& ground, Index x);
+  const Alternative& alternative(const ClusteredArms& now, Index x);
   void set_alternative(Index x, Index inner, Index outer) { alternative_[x] = {inner, outer, -1.0}; }
 
   [[nodiscard]] std::size_t bytes() const;
@@ -69,11 +69,11 @@ class ClusterTrees {
   [[nodiscard]] std::span<const Index> slice(Index first, Index end) const {
     return {order_.data() + first, static_cast<std::size_t>(end - first)};
   }
-  void hang(const Ground& ground, Index x, Index y);
-  void join_by_linkage(const Ground& ground);
-  void measure(const Ground& ground, Index k);
-  Index list_children(const Ground& ground, Index k);
-  void set_order(const Ground& ground, Index k);
+  void hang(const ClusteredArms& now, Index x, Index y);
+  void join_by_linkage(const ClusteredArms& now);
+  void measure(const ClusteredArms& now, Index k);
+  Index list_children(const ClusteredArms& now, Index k);
+  void set_order(const ClusteredArms& now, Index k);
 
   std::vector<Index> parent_;
   std::vector<double> length_;                 ///< of the edge to the parent; 0 for a root

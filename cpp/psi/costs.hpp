@@ -5,7 +5,7 @@
 
 #include "pair/problem.hpp"
 #include "psi/candidate.hpp"
-#include "psi/ground.hpp"
+#include "psi/clustered_arms.hpp"
 #include "psi/spreads.hpp"
 
 namespace linkarms::psi {
@@ -36,12 +36,12 @@ class GeneralPairs {
 /// The costs of one search: all that they depend on, and their number.
 template <class Problem>
 struct Costs {
-  const Ground& ground;
+  const ClusteredArms& now;
   const Spreads& spreads;
   Problem& problem;
   long long& evaluated;
 
-  [[nodiscard]] Weighted at() const { return {ground.theta, ground.dist, spreads.weights(), spreads.values()}; }
+  [[nodiscard]] Weighted at() const { return {now.theta, now.dist, spreads.weights(), spreads.values()}; }
 
   /// cost(x,y; a,b), or if that is above `level` a lower bound of it that is, too. It does not depend on the
   /// order of the arms.

@@ -20,13 +20,13 @@ void EdgeReplacer::begin() {
   std::ranges::fill(stuck_, 0);
 }
 
-void EdgeReplacer::note(const Ground& ground, const Spreads& spreads, Index a, Index b) {
-  pairs_.push_back({a, b, ground.dist(a, b), spreads[a] + spreads[b]});
+void EdgeReplacer::note(const ClusteredArms& now, const Spreads& spreads, Index a, Index b) {
+  pairs_.push_back({a, b, now.dist(a, b), spreads[a] + spreads[b]});
 }
 
 /// The edge between the arms below x and those not below u whose least cost against the pairs is largest, by
 /// the Gaussian formula of four arms at the spreads; nothing where that is at most the level.
-std::optional<ClusterTrees::Alternative> EdgeReplacer::best_edge(const Ground& ground, const Spreads& spreads,
+std::optional<ClusterTrees::Alternative> EdgeReplacer::best_edge(const ClusteredArms& now, const Spreads& spreads,
                                                                  const ClusterTrees& trees, Index k, Index x, Index u,
                                                                  double twice) {
   outside_.clear();
@@ -39,7 +39,7 @@ std::optional<ClusterTrees::Alternative> EdgeReplacer::best_edge(const Ground& g
   double most = 0.0;  // twice the cost
   ClusterTrees::Alternative best;
   for (const Index z : trees.below(x)) {
-    const View row = ground.dist.row(z);
+    const View row = now.dist.row(z);
     for (const Index w : outside_) {
       const double p = row[w] + spreads.slack(), r = spreads[z] + spreads[w];
       const bool better =
@@ -53,23 +53,23 @@ std::optional<ClusterTrees::Alternative> EdgeReplacer::best_edge(const Ground& g
   return most > twice ? std::optional(best) : std::nullopt;
 }
 
-bool EdgeReplacer::replace(const Ground& ground, const Spreads& spreads, ClusterTrees& trees, NearClasses& near, Index k, Index x,
-                           Index a, Index b, double twice) {
+bool EdgeReplacer::replace(const ClusteredArms& now, const Spreads& spreads, ClusterTrees& trees, NearClasses& near, Index k,
+                           Index x, Index a, Index b, double twice) {
   if (stuck_[x]) return false;
   if (skip_[x] > 0) {
     --skip_[x];
     return false;
   }
   pairs_.clear();
-  note(ground, spreads, a, b);
-  while (const auto edge = best_edge(ground, spreads, trees, k, x, x, twice)) {
-    const auto fails = near.first_crossing(ground, spreads, edge->inner, edge->outer, twice);
+  note(now, spreads, a, b);
+  while (const auto edge = best_edge(now, spreads, trees, k, x, x, twice)) {
+    const auto fails = near.first_crossing(now, spreads, edge->inner, edge->outer, twice);
     if (!fails) {
-      trees.replace(ground, k, x, edge->inner, edge->outer);
+      trees.replace(now, k, x, edge->inner, edge->outer);
       return true;
     }
     if (pairs_.size() == most_pairs) break;
-    note(ground, spreads, fails->u, fails->v);
+    note(now, spreads, fails->u, fails->v);
   }
   const std::size_t inside = trees.below(x).size(), cut = inside * (trees.arms(k).size() - inside);
   stuck_[x] = 1;
@@ -77,26 +77,26 @@ bool EdgeReplacer::replace(const Ground& ground, const Spreads& spreads, Cluster
   return false;
 }
 
-bool EdgeReplacer::replace_alternative(const Ground& ground, const Spreads& spreads, ClusterTrees& trees, Index k, Index x,
+bool EdgeReplacer::replace_alternative(const ClusteredArms& now, const Spreads& spreads, ClusterTrees& trees, Index k, Index x,
                                        Index b, double twice) {
   const Index u = trees.parent(x);
-  const View row = ground.dist.row(u);
+  const View row = now.dist.row(u);
   pairs_.clear();
-  note(ground, spreads, u, b);
-  while (const auto edge = best_edge(ground, spreads, trees, k, x, u, twice)) {
-    const double p = ground.dist(edge->inner, edge->outer) + spreads.slack();
+  note(now, spreads, u, b);
+  while (const auto edge = best_edge(now, spreads, trees, k, x, u, twice)) {
+    const double p = now.dist(edge->inner, edge->outer) + spreads.slack();
     const double r = spreads[edge->inner] + spreads[edge->outer];
     Index fails = 0;
-    while (fails < ground.size() &&
-           (ground.clusters.label(fails) == k || !crosses(row[fails], spreads[u] + spreads[fails], p, r, twice))) {
+    while (fails < now.size() &&
+           (now.clusters.label(fails) == k || !crosses(row[fails], spreads[u] + spreads[fails], p, r, twice))) {
       ++fails;
     }
-    if (fails == ground.size()) {
+    if (fails == now.size()) {
       trees.set_alternative(x, edge->inner, edge->outer);
       return true;
     }
     if (pairs_.size() == most_pairs) break;
-    note(ground, spreads, u, fails);
+    note(now, spreads, u, fails);
   }
   return false;
 }

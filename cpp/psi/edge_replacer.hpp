@@ -25,11 +25,11 @@ class EdgeReplacer {
   /// Replace the edge of x, of cluster k, to its parent, which may cost as little as the level against (a,
   /// b), by one that costs more than the level against every pair with which it shares no arm. False where
   /// none was found.
-  bool replace(const Ground& ground, const Spreads& spreads, ClusterTrees& trees, NearClasses& near, Index k, Index x, Index a,
-               Index b, double twice);
+  bool replace(const ClusteredArms& now, const Spreads& spreads, ClusterTrees& trees, NearClasses& near, Index k, Index x,
+               Index a, Index b, double twice);
   /// Replace the alternative edge of x, which may cost as little as the level against (u, b), u the parent of
   /// x, by one that does not against any pair of u. False where none was found.
-  bool replace_alternative(const Ground& ground, const Spreads& spreads, ClusterTrees& trees, Index k, Index x, Index b,
+  bool replace_alternative(const ClusteredArms& now, const Spreads& spreads, ClusterTrees& trees, Index k, Index x, Index b,
                            double twice);
   /// How many searches the edge of x is passed over for.
   [[nodiscard]] int skips(Index x) const { return skip_[x]; }
@@ -42,8 +42,8 @@ class EdgeReplacer {
     Index a, b;
     double q, s;
   };
-  void note(const Ground& ground, const Spreads& spreads, Index a, Index b);
-  std::optional<ClusterTrees::Alternative> best_edge(const Ground& ground, const Spreads& spreads, const ClusterTrees& trees,
+  void note(const ClusteredArms& now, const Spreads& spreads, Index a, Index b);
+  std::optional<ClusterTrees::Alternative> best_edge(const ClusteredArms& now, const Spreads& spreads, const ClusterTrees& trees,
                                                      Index k, Index x, Index u, double twice);
 
   std::vector<Against> pairs_;

@@ -16,7 +16,7 @@ Lagrangian::Lagrangian(const SplitArms& split)
       lack_(split.u.size()) {}
 
 bool Lagrangian::factor(View mu) {
-  const Index e = split_->rows, size = low_.rows();
+  const Index e = split_->rows;
   std::ranges::fill(low_.values(), 0.0);
   for (Index i = 0; i < split_->n; ++i)
     for (Index j = 0; j < e; ++j)
@@ -36,35 +36,18 @@ bool Lagrangian::factor(View mu) {
     add(split_->u[i], split_->v[i], -mu[i]);
   }
   add(split_->a, split_->b, total);
-  for (Index i = 0; i < size; ++i) {
-    double pivot = low_(i, i);
-    for (Index k = 0; k < i; ++k) pivot -= low_(i, k) * low_(i, k);
-    // The pivot of a matrix that is singular but for rounding proves nothing.
-    if (!(pivot > 1e-13 * std::abs(low_(i, i)))) return false;
-    const double root = std::sqrt(pivot);
-    low_(i, i) = root;
-    for (Index j = i + 1; j < size; ++j) {
-      double sum = low_(j, i);
-      for (Index k = 0; k < i; ++k) sum -= low_(j, k) * low_(i, k);
-      low_(j, i) = sum / root;
-    }
-  }
-  return true;
+  // the pivot of a matrix that is singular but for rounding proves nothing
+  return cholesky(low_, 1e-13);
 }
 
 void Lagrangian::solve_factored(std::vector<double>& x) const {
-  const Index size = low_.rows(), r = split_->cols;
+  const Index r = split_->cols;
+  std::vector<double> column(static_cast<std::size_t>(low_.rows()));
   for (Index c = 0; c < r; ++c) {
-    for (Index i = 0; i < size; ++i) {
-      double sum = x[i * r + c];
-      for (Index k = 0; k < i; ++k) sum -= low_(i, k) * x[k * r + c];
-      x[i * r + c] = sum / low_(i, i);
-    }
-    for (Index i = size - 1; i >= 0; --i) {
-      double sum = x[i * r + c];
-      for (Index k = i + 1; k < size; ++k) sum -= low_(k, i) * x[k * r + c];
-      x[i * r + c] = sum / low_(i, i);
-    }
+    for (std::size_t i = 0; i < column.size(); ++i) column[i] = x[i * r + c];
+    solve_lower(low_, column);
+    solve_lower_transposed(low_, column);
+    for (std::size_t i = 0; i < column.size(); ++i) x[i * r + c] = column[i];
   }
 }
 
@@ -119,22 +102,6 @@ double Lagrangian::log_det() const {
   double total = 0.0;
   for (Index i = 0; i < low_.rows(); ++i) total += 2.0 * std::log(low_(i, i));
   return total;
-}
-
-void Lagrangian::invert() {
-  const Index size = low_.rows();
-  for (Index c = 0; c < size; ++c) {
-    for (Index i = 0; i < size; ++i) {
-      double sum = i == c ? 1.0 : 0.0;
-      for (Index k = c; k < i; ++k) sum -= low_(i, k) * inverse_(k, c);
-      inverse_(i, c) = i >= c ? sum / low_(i, i) : 0.0;
-    }
-    for (Index i = size - 1; i >= 0; --i) {
-      double sum = inverse_(i, c);
-      for (Index k = i + 1; k < size; ++k) sum -= low_(k, i) * inverse_(k, c);
-      inverse_(i, c) = sum / low_(i, i);
-    }
-  }
 }
 
 double Lagrangian::edge_block(Index u, Index v, Index x, Index y, bool squared) const {
@@ -200,14 +167,8 @@ void newton_step(const Matrix& hessian, MutView step) {
       low(i, j) = i == j ? std::sqrt(std::max(total + ridge, ridge)) : total / low(j, j);
     }
   }
-  for (Index i = 0; i < n; ++i) {
-    for (Index k = 0; k < i; ++k) step[i] -= low(i, k) * step[k];
-    step[i] /= low(i, i);
-  }
-  for (Index i = n - 1; i >= 0; --i) {
-    for (Index k = i + 1; k < n; ++k) step[i] -= low(k, i) * step[k];
-    step[i] /= low(i, i);
-  }
+  solve_lower(low, step);
+  solve_lower_transposed(low, step);
 }
 
 }  // namespace linkarms

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "math/matrix.hpp"
+#include "math/symmetric.hpp"
 #include "psi/split_dual.hpp"
 
 namespace linkarms {
@@ -25,7 +26,7 @@ class Lagrangian {
   [[nodiscard]] double inter_square() const { return square(split_->a, split_->b); }
   [[nodiscard]] double log_det() const;
   /// A^-1, for `slope` and `curvature` with tau > 0.
-  void invert();
+  void invert() { inverse_ = inverse_of_factor(low_); }
 
   /// Gradient of D + tau log det A: lack_i - tau tr(A^-1 Q_i).
   void slope(double tau, MutView out) const;

@@ -43,15 +43,16 @@ SearchMemory SearchOf<Problem>::memory(const Clusters& clusters) const {
 }
 
 template <class Problem>
-EdgeCost SearchOf<Problem>::bottleneck(const Ground& ground, View weights, const Candidate& of, double level, bool by_exchange) {
+EdgeCost SearchOf<Problem>::bottleneck(const ClusteredArms& now, View weights, const Candidate& of, double level,
+                                       bool by_exchange) {
   forget();
-  spreads_.assign(problem_, ground.theta, weights, std::nullopt);
-  spreads_.fit(problem_, ground.theta, level < inf ? level : 1.0);
-  trees_.fit(ground);
-  const C costs{ground, spreads_, problem_, evaluated_};
+  spreads_.assign(problem_, now.theta, weights, std::nullopt);
+  spreads_.fit(problem_, now.theta, level < inf ? level : 1.0);
+  trees_.fit(now);
+  const C costs{now, spreads_, problem_, evaluated_};
   const auto [value, k, a, b, edge] = of;
   if (by_exchange) return bottleneck_.by_exchange(costs, trees_, k, a, b, level, false);
-  return *bottleneck_.below(costs, trees_, k, a, b, level, ground.size());
+  return *bottleneck_.below(costs, trees_, k, a, b, level, now.size());
 }
 
 }  // namespace linkarms::psi

@@ -19,56 +19,50 @@ Index NearClasses::find_class(double spread) const {
   return c;
 }
 
-void NearClasses::refresh(const Ground& ground, Index a) {
+void NearClasses::refresh(const ClusteredArms& now, Index a) {
   for (Index c = 0; c < n_classes(); ++c) near_(c, a) = inf;
-  const View row = ground.dist.row(a);
-  const auto labels = ground.clusters.labels();
-  for (Index b = 0; b < ground.size(); ++b) {
+  const View row = now.dist.row(a);
+  const auto labels = now.clusters.labels();
+  for (Index b = 0; b < now.size(); ++b) {
     if (labels[b] != labels[a] && row[b] < near_(class_[b], a)) near_(class_[b], a) = row[b];
   }
 }
 
-void NearClasses::make(const Ground& ground, const Spreads& spreads) {
+void NearClasses::make(const ClusteredArms& now, const Spreads& spreads) {
   widest_made_ = *std::max_element(spreads.values().begin(), spreads.values().end());
-  for (Index m = 0; m < ground.size(); ++m) class_[m] = find_class(spreads[m]);
-  for (Index m = 0; m < ground.size(); ++m) refresh(ground, m);
+  for (Index m = 0; m < now.size(); ++m) class_[m] = find_class(spreads[m]);
+  for (Index m = 0; m < now.size(); ++m) refresh(now, m);
   made_ = true;
 }
 
-void NearClasses::move(const Ground& ground, const Spreads& spreads, Index m) {
+void NearClasses::move(const ClusteredArms& now, const Spreads& spreads, Index m) {
   class_[m] = find_class(spreads[m]);
-  const View row = ground.dist.row(m);
-  const auto labels = ground.clusters.labels();
+  const View row = now.dist.row(m);
+  const auto labels = now.clusters.labels();
   const MutView bounds = near_.row(class_[m]);
-  for (Index a = 0; a < ground.size(); ++a) {
+  for (Index a = 0; a < now.size(); ++a) {
     bounds[a] = std::min(bounds[a], labels[a] != labels[m] ? row[a] : inf);
   }
-  refresh(ground, m);
+  refresh(now, m);
 }
 
-void NearClasses::regroup(const Ground& ground, std::span<const BrokenCluster> broken) {
-  for (const BrokenCluster& cluster : broken) {
-    for (const Index y : cluster.left) {
-      for (const Index z : cluster.arms) {
-        if (ground.together(y, z)) continue;
-        const double q = ground.dist(y, z);
-        double &one = near_(class_[z], y), &other = near_(class_[y], z);
-        one = std::min(one, q);
-        other = std::min(other, q);
-      }
-    }
-  }
+void NearClasses::regroup(const ClusteredArms& now, const Regrouping& change) {
+  change.parted(now.clusters, [&](Index y, Index z) {
+    const double q = now.dist(y, z);
+    near_(class_[z], y) = std::min(near_(class_[z], y), q);
+    near_(class_[y], z) = std::min(near_(class_[y], z), q);
+  });
 }
 
-void NearClasses::fit(const Ground& ground, const Spreads& spreads) {
+void NearClasses::fit(const ClusteredArms& now, const Spreads& spreads) {
   const auto find_tops = [&] {
     std::fill(top_.begin(), top_.end(), -1.0);
-    for (Index m = 0; m < ground.size(); ++m) top_[class_[m]] = std::max(top_[class_[m]], spreads[m]);
+    for (Index m = 0; m < now.size(); ++m) top_[class_[m]] = std::max(top_[class_[m]], spreads[m]);
     widest_ = *std::max_element(top_.begin(), top_.end());
   };
   find_tops();
   if (n_classes() == 1 || widest_ >= 0.5 * widest_made_) return;
-  make(ground, spreads);
+  make(now, spreads);
   find_tops();
 }
 
@@ -80,7 +74,7 @@ bool NearClasses::row_crosses(const Spreads& spreads, Index a, double p, double 
 }
 
 /// `row_crosses` for any of the `block` arms from `first` on.
-bool NearClasses::block_crosses(const Ground& ground, const Spreads& spreads, Index first, double p, double r,
+bool NearClasses::block_crosses(const ClusteredArms& now, const Spreads& spreads, Index first, double p, double r,
                                 double twice) const {
   const auto any = [&](const double* nearest, double top) {
     const double* spread = spreads.values().data() + first;
@@ -88,25 +82,26 @@ bool NearClasses::block_crosses(const Ground& ground, const Spreads& spreads, In
     for (int j = 0; j < block; ++j) hits += crosses(nearest[j], spread[j], p, r + top, twice);
     return hits > 0;
   };
-  if (!any(ground.nearest.data() + first, widest_)) return false;
+  if (!any(now.nearest.data() + first, widest_)) return false;
   for (Index c = 0; c < n_classes(); ++c) {
     if (top_[c] >= 0.0 && any(near_.row(c).data() + first, top_[c])) return true;
   }
   return false;
 }
 
-std::optional<Edge> NearClasses::first_crossing(const Ground& ground, const Spreads& spreads, Index z, Index w, double twice) {
-  const Index n = ground.size();
-  const double p = ground.dist(z, w) + spreads.slack(), r = spreads[z] + spreads[w];
+std::optional<Edge> NearClasses::first_crossing(const ClusteredArms& now, const Spreads& spreads, Index z, Index w,
+                                                double twice) {
+  const Index n = now.size();
+  const double p = now.dist(z, w) + spreads.slack(), r = spreads[z] + spreads[w];
   for (Index first = 0; first < n; first += block) {
-    if (first + block <= n && !block_crosses(ground, spreads, first, p, r, twice)) continue;
+    if (first + block <= n && !block_crosses(now, spreads, first, p, r, twice)) continue;
     for (Index a = first; a < std::min(first + block, n); ++a) {
       if (a == z || a == w || !row_crosses(spreads, a, p, r, twice)) continue;
-      refresh(ground, a);
+      refresh(now, a);
       if (!row_crosses(spreads, a, p, r, twice)) continue;
-      const View row = ground.dist.row(a);
+      const View row = now.dist.row(a);
       for (Index b = 0; b < n; ++b) {
-        if (b != z && b != w && !ground.together(a, b) && crosses(row[b], spreads[a] + spreads[b], p, r, twice)) {
+        if (b != z && b != w && !now.together(a, b) && crosses(row[b], spreads[a] + spreads[b], p, r, twice)) {
           return Edge{a, b};
         }
       }

@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
+#include "linkage/clusters.hpp"
 #include "math/matrix.hpp"
 #include "psi/candidate.hpp"
-#include "psi/ground.hpp"
-#include "psi/regrouping.hpp"
+#include "psi/clustered_arms.hpp"
 #include "psi/spreads.hpp"
 
 namespace linkarms::psi {
@@ -26,15 +26,15 @@ class NearClasses {
   [[nodiscard]] bool made() const { return made_; }
   void forget() { made_ = false; }
   /// Classes and bounds of all arms.
-  void make(const Ground& ground, const Spreads& spreads);
+  void make(const ClusteredArms& now, const Spreads& spreads);
   /// Take in that arm m has moved and has another spread.
-  void move(const Ground& ground, const Spreads& spreads, Index m);
+  void move(const ClusteredArms& now, const Spreads& spreads, Index m);
   /// Take in pairs of arms that are no longer together.
-  void regroup(const Ground& ground, std::span<const BrokenCluster> broken);
+  void regroup(const ClusteredArms& now, const Regrouping& change);
   /// Find the largest spread of each class; make all again where the spreads have left the classes behind.
-  void fit(const Ground& ground, const Spreads& spreads);
+  void fit(const ClusteredArms& now, const Spreads& spreads);
   /// Find the bounds of arm a again.
-  void refresh(const Ground& ground, Index a);
+  void refresh(const ClusteredArms& now, Index a);
 
   [[nodiscard]] Index n_classes() const { return near_.rows(); }
   [[nodiscard]] Index class_of(Index m) const { return class_[m]; }
@@ -47,13 +47,14 @@ class NearClasses {
   /// spread r.
   [[nodiscard]] bool row_crosses(const Spreads& spreads, Index a, double p, double r, double twice) const;
   /// The first pair that shares no arm with the edge (z, w) and may cost as little as the level against it.
-  [[nodiscard]] std::optional<Edge> first_crossing(const Ground& ground, const Spreads& spreads, Index z, Index w, double twice);
+  [[nodiscard]] std::optional<Edge> first_crossing(const ClusteredArms& now, const Spreads& spreads, Index z, Index w,
+                                                   double twice);
 
   [[nodiscard]] std::size_t bytes() const { return near_.bytes() + class_.size() * sizeof(Index); }
 
  private:
   [[nodiscard]] Index find_class(double spread) const;
-  [[nodiscard]] bool block_crosses(const Ground& ground, const Spreads& spreads, Index first, double p, double r,
+  [[nodiscard]] bool block_crosses(const ClusteredArms& now, const Spreads& spreads, Index first, double p, double r,
                                    double twice) const;
 
   Matrix near_;  ///< classes x arms

@@ -16,7 +16,7 @@ void SearchOf<Problem>::scan_attachments(const C& costs, Candidate& best) {
   constexpr int sorted = 8;  // so many arms; the others in any order
   const auto least = [this](Index u) { return attachments_.least(u); };
   to_scan_.clear();
-  for (Index u = 0; u < costs.ground.size(); ++u) {
+  for (Index u = 0; u < costs.now.size(); ++u) {
     if (least(u) <= limit(best) * room) to_scan_.push_back(u);
   }
   for (int turn = 0; !to_scan_.empty(); ++turn) {
@@ -25,17 +25,17 @@ void SearchOf<Problem>::scan_attachments(const C& costs, Candidate& best) {
     const Index u = std::exchange(*next, to_scan_.back());
     to_scan_.pop_back();
     if (least(u) > limit(best) * room) continue;
-    attachments_.scan(costs.ground, u, [&] { return limit(best) * room; }, [&](Index b) { scan_attachment(costs, u, b, best); });
+    attachments_.scan(costs.now, u, [&] { return limit(best) * room; }, [&](Index b) { scan_attachment(costs, u, b, best); });
   }
 }
 
 /// Find a better attachment of u against b; where there is none, evaluate the candidate.
 template <class Problem>
 void SearchOf<Problem>::scan_attachment(const C& costs, Index u, Index b, Candidate& best) {
-  const Index k = costs.ground.clusters.label(u);
+  const Index k = costs.now.clusters.label(u);
   const double cost = find_attachment(costs, u, b, limit(best));
   if (best.is(k, u, b) || !(cost <= limit(best) * room)) return;
-  if (costs.ground.clusters.size(k) == 2) {  // it is the only edge
+  if (costs.now.clusters.size(k) == 2) {  // it is the only edge
     take({cost, Edge::between(u, attachments_.arm(u, b))}, k, u, b, best);
   } else {
     const double level = std::min(cost, limit(best)) * ties;
@@ -49,9 +49,9 @@ void SearchOf<Problem>::scan_attachment(const C& costs, Index u, Index b, Candid
 template <class Problem>
 double SearchOf<Problem>::find_attachment(const C& costs, Index u, Index b, double best) {
   constexpr double ahead = 1.01;  // psi mostly grows
-  const Ground& ground = costs.ground;
-  const auto members = ground.clusters.members(ground.clusters.label(u));
-  const View row = ground.dist.row(u);
+  const ClusteredArms& now = costs.now;
+  const auto members = now.clusters.members(now.clusters.label(u));
+  const View row = now.dist.row(u);
   const double level = best * ahead;
   Index v = attachments_.arm(u, b);
   double most = costs.shared(u, v, b, level);
@@ -82,24 +82,24 @@ double SearchOf<Problem>::find_attachment(const C& costs, Index u, Index b, doub
     std::ranges::any_of(members, enough);
   }
   attachments_.suggest(u, v);
-  attachments_.set_bound(u, b, attachments_.attach(ground, u, b, v) ? most : kept);
+  attachments_.set_bound(u, b, attachments_.attach(now, u, b, v) ? most : kept);
   return most;
 }
 
 /// All pairs against the edges of the trees with which they share no arm.
 template <class Problem>
 void SearchOf<Problem>::scan_trees(const C& costs, Candidate& best) {
-  const Ground& ground = costs.ground;
-  const Index n = ground.size();
+  const ClusteredArms& now = costs.now;
+  const Index n = now.size();
   replacer_.begin();
   front_.make(trees_, near_, spreads_, spreads_.twice(limit(best)));
   for (Index a = 0; a < n - 1; ++a) {
-    if (!front_.row_reaches(near_, a, ground.nearest[a])) continue;
-    near_.refresh(ground, a);
-    if (!front_.row_reaches(near_, a, ground.nearest[a])) continue;
-    const View row = ground.dist.row(a), reach = front_.reach(near_.class_of(a));
+    if (!front_.row_reaches(near_, a, now.nearest[a])) continue;
+    near_.refresh(now, a);
+    if (!front_.row_reaches(near_, a, now.nearest[a])) continue;
+    const View row = now.dist.row(a), reach = front_.reach(near_.class_of(a));
     for (Index b = a + 1; b < n; ++b) {
-      if (row[b] * shrink > reach[near_.class_of(b)] || ground.together(a, b)) continue;
+      if (row[b] * shrink > reach[near_.class_of(b)] || now.together(a, b)) continue;
       if (!front_.is_crossed(row[b], spreads_[a] + spreads_[b], spreads_.twice(limit(best)))) continue;
       if (scan_pair(costs, a, b, best)) front_.make(trees_, near_, spreads_, spreads_.twice(limit(best)));
     }
@@ -110,15 +110,15 @@ void SearchOf<Problem>::scan_trees(const C& costs, Candidate& best) {
 /// is possible. Whether any was.
 template <class Problem>
 bool SearchOf<Problem>::scan_pair(const C& costs, Index a, Index b, Candidate& best) {
-  const Ground& ground = costs.ground;
+  const ClusteredArms& now = costs.now;
   bool changed = false;
-  for (Index k = 0; k < ground.clusters.n_clusters(); ++k) {
-    const Index size = ground.clusters.size(k);
+  for (Index k = 0; k < now.clusters.n_clusters(); ++k) {
+    const Index size = now.clusters.size(k);
     if (size < 2) continue;
     const double twice = spreads_.twice(limit(best));
-    Index x = weak_edge(ground, k, a, b, twice);
-    while (x >= 0 && size > 2 && replacer_.replace(ground, spreads_, trees_, near_, k, x, a, b, twice)) {
-      x = weak_edge(ground, k, a, b, twice);
+    Index x = weak_edge(now, k, a, b, twice);
+    while (x >= 0 && size > 2 && replacer_.replace(now, spreads_, trees_, near_, k, x, a, b, twice)) {
+      x = weak_edge(now, k, a, b, twice);
       changed = true;
     }
     if (x >= 0) evaluate(costs, k, a, b, best);
@@ -129,8 +129,8 @@ bool SearchOf<Problem>::scan_pair(const C& costs, Index a, Index b, Candidate& b
 /// An arm of cluster k whose edge to its parent, of which neither is a or b, may cost as little as the level;
 /// negative for none.
 template <class Problem>
-Index SearchOf<Problem>::weak_edge(const Ground& ground, Index k, Index a, Index b, double twice) const {
-  const double q = ground.dist(a, b), s = spreads_[a] + spreads_[b], slack = spreads_.slack();
+Index SearchOf<Problem>::weak_edge(const ClusteredArms& now, Index k, Index a, Index b, double twice) const {
+  const double q = now.dist(a, b), s = spreads_[a] + spreads_[b], slack = spreads_.slack();
   for (const Index x : trees_.arms(k)) {
     const Index up = trees_.parent(x);
     if (up < 0 || x == a || x == b || up == a || up == b) continue;
@@ -142,23 +142,23 @@ Index SearchOf<Problem>::weak_edge(const Ground& ground, Index k, Index a, Index
 /// The pairs of each arm against the alternative edges of its children.
 template <class Problem>
 void SearchOf<Problem>::scan_alternatives(const C& costs, Candidate& best) {
-  const Ground& ground = costs.ground;
-  for (Index x = 0; x < ground.size(); ++x) {
+  const ClusteredArms& now = costs.now;
+  for (Index x = 0; x < now.size(); ++x) {
     if (!trees_.has_alternative(x)) continue;
-    const Index u = trees_.parent(x), k = ground.clusters.label(x);
+    const Index u = trees_.parent(x), k = now.clusters.label(x);
     double twice = spreads_.twice(limit(best));
-    const auto [z, w, length] = trees_.alternative(ground, x);
+    const auto [z, w, length] = trees_.alternative(now, x);
     const double p = length + spreads_.slack(), r = spreads_[z] + spreads_[w];
-    if (!crosses(ground.nearest[u], spreads_[u] + near_.widest(), p, r, twice) || !near_.row_crosses(spreads_, u, p, r, twice)) {
+    if (!crosses(now.nearest[u], spreads_[u] + near_.widest(), p, r, twice) || !near_.row_crosses(spreads_, u, p, r, twice)) {
       continue;
     }
-    near_.refresh(ground, u);
+    near_.refresh(now, u);
     if (!near_.row_crosses(spreads_, u, p, r, twice)) continue;
-    const View row = ground.dist.row(u);
+    const View row = now.dist.row(u);
     bool tried = false;
-    for (Index b = 0; b < ground.size(); ++b) {
-      if (ground.clusters.label(b) == k || !crosses(row[b], spreads_[u] + spreads_[b], p, r, twice)) continue;
-      if (!tried && replacer_.replace_alternative(ground, spreads_, trees_, k, x, b, twice)) break;
+    for (Index b = 0; b < now.size(); ++b) {
+      if (now.clusters.label(b) == k || !crosses(row[b], spreads_[u] + spreads_[b], p, r, twice)) continue;
+      if (!tried && replacer_.replace_alternative(now, spreads_, trees_, k, x, b, twice)) break;
       tried = true;
       evaluate(costs, k, u, b, best);
       twice = spreads_.twice(limit(best));

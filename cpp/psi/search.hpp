@@ -9,8 +9,8 @@
 #include <memory>
 #include <optional>
 
-#include "linkage/partition.hpp"
 #include "pair/problem.hpp"
+#include "psi/clustered_arms.hpp"
 
 namespace linkarms {
 
@@ -27,15 +27,12 @@ class Search {
  public:
   virtual ~Search() = default;
 
-  /// With a tolerance and K clusters `dist` is stretched: see linkage/stretched.hpp.
-  /// psi at `weights` (of which some may be zero) for the estimates `theta`, and its minimiser: the rows of
-  /// the witness in `lam` (which must hold the estimates) become lambda*, their entries of `kl` its
-  /// divergences. `moved`: the arm whose weight, estimate and distances have changed since the last call;
-  /// none if those of others may have.
-  virtual PsiAnswer at(const Matrix& theta, const Distances& dist, const Partition& partition, View weights,
-                       std::optional<Index> moved, Matrix& lam, MutView kl) = 0;
-  /// The clusters are no longer those of the last call; `Partition::labels_before` were.
-  virtual void partition_changed(const Matrix& theta, const Distances& dist, const Partition& partition) = 0;
+  /// psi at `weights` (of which some may be zero), and its minimiser: the rows of the witness in `lam` (which
+  /// must hold the estimates) become lambda*, their entries of `kl` its divergences. `moved`: the arm whose
+  /// weight, estimate and distances have changed since the last call; none if those of others may have.
+  virtual PsiAnswer find(const ClusteredArms& now, View weights, std::optional<Index> moved, Matrix& lam, MutView kl) = 0;
+  /// The clusters are no longer those of the last call, which were `before`.
+  virtual void partition_changed(const ClusteredArms& now, const Clusters& before) = 0;
   /// Take nothing that was kept for granted: the state has been set from outside.
   virtual void forget() = 0;
   /// A copy with the same memory, for saving a run.
@@ -49,11 +46,9 @@ class Search {
 /// for a task that this model has no certified solver for.
 [[nodiscard]] std::unique_ptr<Search> make_search(const Model& model, const Task& task);
 
-/// psi with nothing known beforehand. `lam` and `kl` are filled whole.
-PsiAnswer psi_from_scratch(const Model& model, const Matrix& theta, const Distances& dist, const Clusters& clusters, View weights,
-                           Matrix& lam, MutView kl);
-/// The same for any task; only its distance and its tolerance are read.
-PsiAnswer psi_from_scratch(const Model& model, const Task& task, const Matrix& theta, const Distances& dist,
-                           const Clusters& clusters, View weights, Matrix& lam, MutView kl);
+/// psi with nothing known beforehand; of the task only its distance and its tolerance are read. `lam` and `kl`
+/// are filled whole.
+PsiAnswer psi_from_scratch(const Model& model, const Task& task, const Matrix& theta, const Distances& dist, Clusters clusters,
+                           View weights, Matrix& lam, MutView kl);
 
 }  // namespace linkarms

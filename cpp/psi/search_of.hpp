@@ -11,11 +11,11 @@
 
 #include "psi/attachments.hpp"
 #include "psi/bottleneck.hpp"
+#include "psi/cluster_search.hpp"
 #include "psi/cluster_trees.hpp"
 #include "psi/costs.hpp"
 #include "psi/edge_replacer.hpp"
 #include "psi/front.hpp"
-#include "psi/ground_search.hpp"
 #include "psi/near_classes.hpp"
 #include "psi/rising.hpp"
 #include "psi/shortlist.hpp"
@@ -23,28 +23,28 @@
 
 namespace linkarms::psi {
 
-/// Invariant between calls: the parts that say they are made, or fit, or exist, are those of the last ground
-/// and weights.
+/// Invariant between calls: the parts that say they are made, or fit, or exist, are those of the last
+/// call.
 template <class Problem>
-class SearchOf final : public GroundSearch {
+class SearchOf final : public ClusterSearch {
  public:
   SearchOf(const Model& model, const SearchLimits& limits) : SearchOf(model, Problem(model), limits) {}
   SearchOf(const Model& model, const Problem& problem, const SearchLimits& limits);
 
-  PsiAnswer find(const Ground& ground, View weights, std::optional<Index> moved, Matrix& lam, MutView kl) override;
-  void regroup(const Ground& ground, const Clusters& before) override;
+  PsiAnswer find(const ClusteredArms& now, View weights, std::optional<Index> moved, Matrix& lam, MutView kl) override;
+  void partition_changed(const ClusteredArms& now, const Clusters& before) override;
   void forget() override;
   [[nodiscard]] std::unique_ptr<Search> clone() const override { return std::make_unique<SearchOf>(*this); }
   [[nodiscard]] long long costs_evaluated() const override { return evaluated_; }
   [[nodiscard]] std::size_t bytes() const override;
   [[nodiscard]] SearchMemory memory(const Clusters& clusters) const override;
-  EdgeCost bottleneck(const Ground& ground, View weights, const Candidate& of, double level, bool by_exchange) override;
+  EdgeCost bottleneck(const ClusteredArms& now, View weights, const Candidate& of, double level, bool by_exchange) override;
 
  private:
   using C = Costs<Problem>;
 
-  [[nodiscard]] bool rises(const Ground& ground, View weights, std::optional<Index> moved);
-  void bring_up_to_date(const Ground& ground, std::optional<Index> moved);
+  [[nodiscard]] bool rises(const ClusteredArms& now, View weights, std::optional<Index> moved);
+  void bring_up_to_date(const ClusteredArms& now, std::optional<Index> moved);
   void scan(const C& costs, Candidate& best);
   void list_rising(const C& costs, const Candidate& best);
   /// What candidates have to be below to be looked at.
@@ -58,7 +58,7 @@ class SearchOf final : public GroundSearch {
   }
   Candidate search(const C& costs, bool follows);
   Candidate begin(const C& costs);
-  [[nodiscard]] Candidate propose(const Ground& ground) const;
+  [[nodiscard]] Candidate propose(const ClusteredArms& now) const;
   void first_finite(const C& costs, Candidate& best);
   void evaluate(const C& costs, Index k, Index a, Index b, Candidate& best);
   EdgeCost value_below(const C& costs, Index k, Index a, Index b, double level);
@@ -69,7 +69,7 @@ class SearchOf final : public GroundSearch {
   void scan_attachment(const C& costs, Index u, Index b, Candidate& best);
   void scan_trees(const C& costs, Candidate& best);
   bool scan_pair(const C& costs, Index a, Index b, Candidate& best);
-  [[nodiscard]] Index weak_edge(const Ground& ground, Index k, Index a, Index b, double twice) const;
+  [[nodiscard]] Index weak_edge(const ClusteredArms& now, Index k, Index a, Index b, double twice) const;
   void scan_alternatives(const C& costs, Candidate& best);
 
   const Model* model_;
@@ -108,16 +108,16 @@ SearchOf<Problem>::SearchOf(const Model& model, const Problem& problem, const Se
       estimates_(model.n_arms(), model.n_features()) {}
 
 template <class Problem>
-PsiAnswer SearchOf<Problem>::find(const Ground& ground, View weights, std::optional<Index> moved, Matrix& lam, MutView kl) {
+PsiAnswer SearchOf<Problem>::find(const ClusteredArms& now, View weights, std::optional<Index> moved, Matrix& lam, MutView kl) {
   const bool known = std::exchange(known_, false);  // until all has gone well: a user's function may throw
-  const bool rising = rises(ground, weights, known ? moved : std::nullopt);
+  const bool rising = rises(now, weights, known ? moved : std::nullopt);
   if (!rising) rising_.drop();
-  const bool one = spreads_.assign(problem_, ground.theta, weights, known ? moved : std::nullopt);
-  const C costs{ground, spreads_, problem_, evaluated_};
+  const bool one = spreads_.assign(problem_, now.theta, weights, known ? moved : std::nullopt);
+  const C costs{now, spreads_, problem_, evaluated_};
   Candidate best;
   bool found = false;
   if (one && trees_.fits() && list_.exists()) {
-    list_.move(ground, spreads_, *moved);
+    list_.move(now, spreads_, *moved);
     if (list_.exists()) list_.improve(costs, 0, best);
     found = list_.exists() && list_.reaches(best.value);
   }
@@ -133,7 +133,7 @@ PsiAnswer SearchOf<Problem>::find(const Ground& ground, View weights, std::optio
     stale_ = stale_ || found;
   }
   if (!found) {
-    bring_up_to_date(ground, one && !stale_ ? moved : std::nullopt);
+    bring_up_to_date(now, one && !stale_ ? moved : std::nullopt);
     stale_ = false;
     const long long before = evaluated_;
     best = search(costs, moved.has_value());
@@ -152,32 +152,32 @@ PsiAnswer SearchOf<Problem>::find(const Ground& ground, View weights, std::optio
 
 /// Whether nothing but the weight of `moved` has changed since the last call, and that has grown. Estimates are noted.
 template <class Problem>
-bool SearchOf<Problem>::rises(const Ground& ground, View weights, std::optional<Index> moved) {
+bool SearchOf<Problem>::rises(const ClusteredArms& now, View weights, std::optional<Index> moved) {
   if constexpr (!Problem::has_closed_form) return false;
   if (!moved) {
-    estimates_ = ground.theta;
+    estimates_ = now.theta;
     return false;
   }
-  const bool same = trees_.fits() && std::ranges::equal(ground.theta.row(*moved), estimates_.row(*moved));
-  std::ranges::copy(ground.theta.row(*moved), estimates_.row(*moved).begin());
+  const bool same = trees_.fits() && std::ranges::equal(now.theta.row(*moved), estimates_.row(*moved));
+  std::ranges::copy(now.theta.row(*moved), estimates_.row(*moved).begin());
   return same && weights[*moved] > spreads_.weights()[*moved];
 }
 
 /// Bring trees, attachments and nearest arms up to date after a sample of `moved`; or forget them, where more
 /// has changed.
 template <class Problem>
-void SearchOf<Problem>::bring_up_to_date(const Ground& ground, std::optional<Index> moved) {
+void SearchOf<Problem>::bring_up_to_date(const ClusteredArms& now, std::optional<Index> moved) {
   list_.drop();
   const bool follow = moved && attachments_.made();
   if (!trees_.fits()) {
-    trees_.fit(ground);
+    trees_.fit(now);
   } else if (!follow) {
-    trees_.measure(ground);
+    trees_.measure(now);
   }
   if (follow) {
-    trees_.move(ground, *moved);
-    near_.move(ground, spreads_, *moved);
-    attachments_.move(ground, spreads_, *moved);
+    trees_.move(now, *moved);
+    near_.move(now, spreads_, *moved);
+    attachments_.move(now, spreads_, *moved);
   } else {
     near_.forget();
     attachments_.forget();
@@ -189,11 +189,11 @@ Candidate SearchOf<Problem>::search(const C& costs, bool follows) {
   /// How far above psi the level of a list is: with a wider one more candidates are listed, with a narrower
   /// one it is made more often.
   constexpr double wide = 1.15, once = 1.0 + 1e-6;
-  const Ground& ground = costs.ground;
+  const ClusteredArms& now = costs.now;
   Candidate best = begin(costs);
   if (best.exists() && best.value == inf) first_finite(costs, best);
   if (best.value == inf) return best;
-  const bool changed = spreads_.fit(problem_, ground.theta, best.value);
+  const bool changed = spreads_.fit(problem_, now.theta, best.value);
   if (!trees_.has_large_cluster()) {
     list_.make(costs, follows ? wide : once, best);
     if (list_.exists()) {
@@ -204,11 +204,11 @@ Candidate SearchOf<Problem>::search(const C& costs, bool follows) {
   }
   if (!attachments_.made()) {
     std::vector<Index> parents;
-    for (Index m = 0; m < ground.size(); ++m) parents.push_back(trees_.parent(m));
-    attachments_.make(ground, spreads_, parents);
+    for (Index m = 0; m < now.size(); ++m) parents.push_back(trees_.parent(m));
+    attachments_.make(now, spreads_, parents);
   }
-  if (!near_.made() || changed) near_.make(ground, spreads_);
-  near_.fit(ground, spreads_);
+  if (!near_.made() || changed) near_.make(now, spreads_);
+  near_.fit(now, spreads_);
   scan(costs, best);
   attachments_.expect(1.05 * best.value);
   return best;
@@ -218,7 +218,7 @@ Candidate SearchOf<Problem>::search(const C& costs, bool follows) {
 template <class Problem>
 void SearchOf<Problem>::scan(const C& costs, Candidate& best) {
   scan_attachments(costs, best);
-  if (trees_.has_large_cluster()) trees_.shorten(costs.ground);
+  if (trees_.has_large_cluster()) trees_.shorten(costs.now);
   scan_trees(costs, best);
   if (trees_.has_large_cluster()) scan_alternatives(costs, best);
 }
@@ -228,7 +228,7 @@ template <class Problem>
 void SearchOf<Problem>::list_rising(const C& costs, const Candidate& best) {
   constexpr double wide = 1.05;
   constexpr long long costs_per_arm = 300;
-  most_evaluated_ = evaluated_ + costs_per_arm * costs.ground.size();
+  most_evaluated_ = evaluated_ + costs_per_arm * costs.now.size();
   rising_.open(wide * best.value);
   rising_.add({best.value, best.edge}, best.k, best.a, best.b);
   Candidate again = best;
@@ -239,29 +239,29 @@ void SearchOf<Problem>::list_rising(const C& costs, const Candidate& best) {
 /// The longest edge of the linkage tree against one of the shortest distances between clusters: the answer
 /// where clusters nearly touch. No candidate where there is no alternative.
 template <class Problem>
-Candidate SearchOf<Problem>::propose(const Ground& ground) const {
+Candidate SearchOf<Problem>::propose(const ClusteredArms& now) const {
   Index u = -1, b = -1;
-  for (Index m = 0; m < ground.size(); ++m) {
-    if (ground.up[m] >= 0 && (u < 0 || ground.lengths[m] > ground.lengths[u])) u = m;
+  for (Index m = 0; m < now.size(); ++m) {
+    if (now.up[m] >= 0 && (u < 0 || now.lengths[m] > now.lengths[u])) u = m;
   }
-  const auto a = static_cast<Index>(std::ranges::min_element(ground.nearest) - ground.nearest.begin());
-  for (Index m = 0; m < ground.size(); ++m) {
-    if (!ground.together(a, m) && (b < 0 || ground.dist(a, m) < ground.dist(a, b))) b = m;
+  const auto a = static_cast<Index>(std::ranges::min_element(now.nearest) - now.nearest.begin());
+  for (Index m = 0; m < now.size(); ++m) {
+    if (!now.together(a, m) && (b < 0 || now.dist(a, m) < now.dist(a, b))) b = m;
   }
   if (u < 0 || b < 0) return {};
-  return {inf, ground.clusters.label(u), std::min(a, b), std::max(a, b), {}};
+  return {inf, now.clusters.label(u), std::min(a, b), std::max(a, b), {}};
 }
 
 /// An upper bound of psi and its candidate: the last answer, or a guess where that is not a candidate any
 /// more.
 template <class Problem>
 Candidate SearchOf<Problem>::begin(const C& costs) {
-  const Ground& ground = costs.ground;
-  const bool valid = last_.exists() && ground.together(last_.edge.u, last_.edge.v) && !ground.together(last_.a, last_.b);
-  const Candidate start = valid ? last_ : propose(ground);
+  const ClusteredArms& now = costs.now;
+  const bool valid = last_.exists() && now.together(last_.edge.u, last_.edge.v) && !now.together(last_.a, last_.b);
+  const Candidate start = valid ? last_ : propose(now);
   Candidate best;
   if (start.exists()) {
-    const Index k = valid ? ground.clusters.label(start.edge.u) : start.k;
+    const Index k = valid ? now.clusters.label(start.edge.u) : start.k;
     best.take_smaller(bottleneck_.by_exchange(costs, trees_, k, start.a, start.b, inf, true), k, start.a, start.b);
   }
   return best;
@@ -270,11 +270,11 @@ Candidate SearchOf<Problem>::begin(const C& costs) {
 /// Where the first candidate costs infinitely much: one that does not, if there is any.
 template <class Problem>
 void SearchOf<Problem>::first_finite(const C& costs, Candidate& best) {
-  const Ground& ground = costs.ground;
-  for (Index a = 0; a < ground.size(); ++a) {
-    for (Index b = a + 1; b < ground.size(); ++b) {
-      for (Index k = 0; k < ground.clusters.n_clusters(); ++k) {
-        if (!ground.together(a, b) && ground.clusters.size(k) > 1) evaluate(costs, k, a, b, best);
+  const ClusteredArms& now = costs.now;
+  for (Index a = 0; a < now.size(); ++a) {
+    for (Index b = a + 1; b < now.size(); ++b) {
+      for (Index k = 0; k < now.clusters.n_clusters(); ++k) {
+        if (!now.together(a, b) && now.clusters.size(k) > 1) evaluate(costs, k, a, b, best);
         if (best.value < inf) return;
       }
     }
@@ -300,19 +300,19 @@ template <class Problem>
 void SearchOf<Problem>::solve(const C& costs, const Witness& witness, Matrix& lam, MutView kl) {
   problem_.solve(costs.at(), witness, lam);
   for (const Index m : {witness.u, witness.v, witness.a, witness.b}) {
-    kl[m] = model_->arm(m).kl(costs.ground.theta.row(m), lam.row(m));
+    kl[m] = model_->arm(m).kl(costs.now.theta.row(m), lam.row(m));
   }
 }
 
 template <class Problem>
-void SearchOf<Problem>::regroup(const Ground& ground, const Clusters& before) {
+void SearchOf<Problem>::partition_changed(const ClusteredArms& now, const Clusters& before) {
   trees_.partition_changed();
   list_.drop();
   rising_.drop();
   if (!attachments_.made()) return;
-  const Regrouping change(before, ground.clusters);
-  near_.regroup(ground, change.broken);
-  attachments_.regroup(ground, spreads_, change);
+  const Regrouping change(before, now.clusters);
+  near_.regroup(now, change);
+  attachments_.regroup(now, spreads_, change);
 }
 
 template <class Problem>

@@ -9,9 +9,9 @@ Shortlist::Shortlist(Index n_arms, Index most_listed) : most_(static_cast<std::s
 }
 
 /// Length and spreads of the edge of arm u, taken into account in the largest of all.
-void Shortlist::measure(const Ground& ground, const Spreads& spreads, Index u) {
+void Shortlist::measure(const ClusteredArms& now, const Spreads& spreads, Index u) {
   const Index v = mate_[u];
-  length_[u] = v < 0 ? -inf : ground.dist(u, v);
+  length_[u] = v < 0 ? -inf : now.dist(u, v);
   spread_[u] = v < 0 ? 0.0 : spreads[u] + spreads[v];
   shared_[u] = v < 0 ? 0.0 : 4.0 * spreads[u] + spreads[v];
   longest_ = std::max(longest_, length_[u]);
@@ -19,14 +19,14 @@ void Shortlist::measure(const Ground& ground, const Spreads& spreads, Index u) {
   largest_ = std::max(largest_, spreads[u]);
 }
 
-void Shortlist::measure_all(const Ground& ground, const Spreads& spreads) {
-  for (Index k = 0; k < ground.clusters.n_clusters(); ++k) {
-    const auto arms = ground.clusters.members(k);
+void Shortlist::measure_all(const ClusteredArms& now, const Spreads& spreads) {
+  for (Index k = 0; k < now.clusters.n_clusters(); ++k) {
+    const auto arms = now.clusters.members(k);
     mate_[arms.front()] = arms.size() > 1 ? arms.back() : -1;
     mate_[arms.back()] = arms.size() > 1 ? arms.front() : -1;
   }
   longest_ = broadest_ = largest_ = 0.0;
-  for (Index u = 0; u < ground.size(); ++u) measure(ground, spreads, u);
+  for (Index u = 0; u < now.size(); ++u) measure(now, spreads, u);
 }
 
 void Shortlist::clear(const Spreads& spreads, double level) {
@@ -42,8 +42,8 @@ void Shortlist::set_level(const Spreads& spreads, double level) {
 
 /// List the edge of u against the pair (a, b), unless it is seen to cost more; `total` is the spread of all
 /// arms together.
-void Shortlist::offer(const Ground& ground, const Spreads& spreads, Index u, Index a, Index b, double total, double twice) {
-  const double gap = ground.dist(a, b) * shrink - length_[u] - spreads.slack();
+void Shortlist::offer(const ClusteredArms& now, const Spreads& spreads, Index u, Index a, Index b, double total, double twice) {
+  const double gap = now.dist(a, b) * shrink - length_[u] - spreads.slack();
   if (signed_square(gap) > twice * total) return;
   if (listed_.size() == most_) {
     full_ = true;
@@ -56,11 +56,11 @@ void Shortlist::offer(const Ground& ground, const Spreads& spreads, Index u, Ind
 }
 
 /// List the arm that looks cheapest to move half-way to a foreign one, and that one.
-void Shortlist::offer_guess(const Ground& ground, const Spreads& spreads) {
+void Shortlist::offer_guess(const ClusteredArms& now, const Spreads& spreads) {
   Index u = -1, b = -1;
   double least = inf;
-  for (Index m = 0; m < ground.size(); ++m) {
-    const double gap = ground.nearest[m] - length_[m];
+  for (Index m = 0; m < now.size(); ++m) {
+    const double gap = now.nearest[m] - length_[m];
     if (gap * gap < least * shared_[m]) {
       u = m;
       least = gap * gap / shared_[m];
@@ -68,37 +68,37 @@ void Shortlist::offer_guess(const Ground& ground, const Spreads& spreads) {
   }
   if (u < 0) return;
   least = inf;
-  for (Index m = 0; m < ground.size(); ++m) {
-    const double gap = ground.dist(u, m) - length_[u], total = shared_[u] + spreads[m];
-    if (!ground.together(u, m) && gap * gap < least * total) {
+  for (Index m = 0; m < now.size(); ++m) {
+    const double gap = now.dist(u, m) - length_[u], total = shared_[u] + spreads[m];
+    if (!now.together(u, m) && gap * gap < least * total) {
       b = m;
       least = gap * gap / total;
     }
   }
-  if (b >= 0) offer(ground, spreads, u, u, b, shared_[u] + spreads[b], inf);
+  if (b >= 0) offer(now, spreads, u, u, b, shared_[u] + spreads[b], inf);
 }
 
 /// List the pair (a, b) against every edge, if it may cost little against any.
-void Shortlist::offer_pair(const Ground& ground, const Spreads& spreads, Index a, Index b, double twice) {
-  offer(ground, spreads, a, a, b, shared_[a] + spreads[b], twice);
-  offer(ground, spreads, b, a, b, shared_[b] + spreads[a], twice);
+void Shortlist::offer_pair(const ClusteredArms& now, const Spreads& spreads, Index a, Index b, double twice) {
+  offer(now, spreads, a, a, b, shared_[a] + spreads[b], twice);
+  offer(now, spreads, b, a, b, shared_[b] + spreads[a], twice);
   const double own = spreads[a] + spreads[b];
-  if (!crosses(ground.dist(a, b), own, longest_ + spreads.slack(), broadest_, twice)) return;
-  for (Index u = 0; u < ground.size(); ++u) {
-    if (mate_[u] > u && !ground.together(u, a) && !ground.together(u, b)) {
-      offer(ground, spreads, u, a, b, spread_[u] + own, twice);
+  if (!crosses(now.dist(a, b), own, longest_ + spreads.slack(), broadest_, twice)) return;
+  for (Index u = 0; u < now.size(); ++u) {
+    if (mate_[u] > u && !now.together(u, a) && !now.together(u, b)) {
+      offer(now, spreads, u, a, b, spread_[u] + own, twice);
     }
   }
 }
 
 /// List the pairs (a, b) with all foreign arms b from `first` on.
-void Shortlist::offer_row(const Ground& ground, const Spreads& spreads, Index a, Index first) {
+void Shortlist::offer_row(const ClusteredArms& now, const Spreads& spreads, Index a, Index first) {
   constexpr Index few = 4;  // looked at at once
-  const Index n = ground.size();
+  const Index n = now.size();
   const double twice = this->twice(spreads), slack = spreads.slack();
   const double here = twice * shared_[a], wide = twice * (broadest_ + spreads[a]);
-  const double *row = ground.dist.row(a).data(), *spread = spreads.values().data();
-  const Index* labels = ground.clusters.labels().data();
+  const double *row = now.dist.row(a).data(), *spread = spreads.values().data();
+  const Index* labels = now.clusters.labels().data();
   for (Index i = first; i < n; i += few) {
     if (i + few <= n) {
       int hits = 0;
@@ -112,38 +112,38 @@ void Shortlist::offer_row(const Ground& ground, const Spreads& spreads, Index a,
       if (hits == 0) continue;
     }
     for (Index b = i; b < std::min(i + few, n); ++b) {
-      if (labels[b] != labels[a]) offer_pair(ground, spreads, a, b, twice);
+      if (labels[b] != labels[a]) offer_pair(now, spreads, a, b, twice);
     }
   }
 }
 
 /// List the edge of m against all pairs with which it shares no arm, by rows that may have a short one.
-void Shortlist::offer_edge(const Ground& ground, const Spreads& spreads, Index m) {
+void Shortlist::offer_edge(const ClusteredArms& now, const Spreads& spreads, Index m) {
   const double twice = this->twice(spreads), p = length_[m] + spreads.slack();
-  for (Index a = 0; a < ground.size(); ++a) {
-    if (ground.together(a, m) || !crosses(ground.nearest[a], spreads[a] + largest_, p, spread_[m], twice)) continue;
-    for (Index b = a + 1; b < ground.size(); ++b) {
-      if (ground.together(b, m) || ground.together(a, b)) continue;
-      offer(ground, spreads, m, a, b, spread_[m] + spreads[a] + spreads[b], twice);
+  for (Index a = 0; a < now.size(); ++a) {
+    if (now.together(a, m) || !crosses(now.nearest[a], spreads[a] + largest_, p, spread_[m], twice)) continue;
+    for (Index b = a + 1; b < now.size(); ++b) {
+      if (now.together(b, m) || now.together(a, b)) continue;
+      offer(now, spreads, m, a, b, spread_[m] + spreads[a] + spreads[b], twice);
     }
   }
 }
 
-void Shortlist::move(const Ground& ground, const Spreads& spreads, Index m) {
+void Shortlist::move(const ClusteredArms& now, const Spreads& spreads, Index m) {
   std::erase_if(listed_, [m](const Listed& entry) {
     const auto [u, v, a, b] = entry.witness;
     return u == m || v == m || a == m || b == m;
   });
   const Index v = mate_[m];
-  measure(ground, spreads, m);
-  if (v >= 0) measure(ground, spreads, v);
-  offer_row(ground, spreads, m, 0);
+  measure(now, spreads, m);
+  if (v >= 0) measure(now, spreads, v);
+  offer_row(now, spreads, m, 0);
   if (v >= 0) {
     const double twice = this->twice(spreads);
-    for (Index b = 0; b < ground.size(); ++b) {
-      if (!ground.together(b, m)) offer(ground, spreads, v, v, b, shared_[v] + spreads[b], twice);
+    for (Index b = 0; b < now.size(); ++b) {
+      if (!now.together(b, m)) offer(now, spreads, v, v, b, shared_[v] + spreads[b], twice);
     }
-    offer_edge(ground, spreads, m);
+    offer_edge(now, spreads, m);
   }
   exists_ = !full_;
 }

@@ -41,14 +41,14 @@ class Shortlist {
   template <class Problem>
   void make(const Costs<Problem>& costs, double wide, Candidate& best) {
     exists_ = false;
-    measure_all(costs.ground, costs.spreads);
+    measure_all(costs.now, costs.spreads);
     clear(costs.spreads, wide * best.value);
-    offer_guess(costs.ground, costs.spreads);
+    offer_guess(costs.now, costs.spreads);
     improve(costs, 0, best);
     clear(costs.spreads, wide * best.value);
-    for (Index a = 0; a < costs.ground.size(); ++a) {
+    for (Index a = 0; a < costs.now.size(); ++a) {
       const std::size_t first = listed_.size();
-      offer_row(costs.ground, costs.spreads, a, a + 1);
+      offer_row(costs.now, costs.spreads, a, a + 1);
       if (full_) return;
       if constexpr (Problem::has_closed_form) {  // with a lower level fewer are listed
         improve(costs, first, best);
@@ -61,7 +61,7 @@ class Shortlist {
 
   /// List the candidates of arm m, which has moved and has another spread, again. There is no list afterwards
   /// if they are too many.
-  void move(const Ground& ground, const Spreads& spreads, Index m);
+  void move(const ClusteredArms& now, const Spreads& spreads, Index m);
 
   /// Make the least cost from `first` on that is smaller than `best`, or as small and first, the best.
   template <class Problem>
@@ -72,16 +72,16 @@ class Shortlist {
   }
 
  private:
-  void measure_all(const Ground& ground, const Spreads& spreads);
-  void measure(const Ground& ground, const Spreads& spreads, Index u);
+  void measure_all(const ClusteredArms& now, const Spreads& spreads);
+  void measure(const ClusteredArms& now, const Spreads& spreads, Index u);
   void clear(const Spreads& spreads, double level);
   void set_level(const Spreads& spreads, double level);
   [[nodiscard]] double twice(const Spreads& spreads) const { return spreads.twice(level_); }
-  void offer(const Ground& ground, const Spreads& spreads, Index u, Index a, Index b, double total, double twice);
-  void offer_guess(const Ground& ground, const Spreads& spreads);
-  void offer_pair(const Ground& ground, const Spreads& spreads, Index a, Index b, double twice);
-  void offer_row(const Ground& ground, const Spreads& spreads, Index a, Index first);
-  void offer_edge(const Ground& ground, const Spreads& spreads, Index m);
+  void offer(const ClusteredArms& now, const Spreads& spreads, Index u, Index a, Index b, double total, double twice);
+  void offer_guess(const ClusteredArms& now, const Spreads& spreads);
+  void offer_pair(const ClusteredArms& now, const Spreads& spreads, Index a, Index b, double twice);
+  void offer_row(const ClusteredArms& now, const Spreads& spreads, Index a, Index first);
+  void offer_edge(const ClusteredArms& now, const Spreads& spreads, Index m);
 
   std::size_t most_;
   std::vector<Listed> listed_;
@@ -106,7 +106,7 @@ void Shortlist::improve(const Costs<Problem>& costs, std::size_t first, Candidat
   };
   const auto take = [&](const Listed& entry) {
     const auto [u, v, a, b] = entry.witness;
-    best.take_smaller({entry.cost, {u, v}}, costs.ground.clusters.label(u), a, b);
+    best.take_smaller({entry.cost, {u, v}}, costs.now.clusters.label(u), a, b);
   };
   for (std::size_t i = first; i < listed_.size(); ++i) {
     if (Problem::has_closed_form && !listed_[i].known) find(listed_[i], inf);

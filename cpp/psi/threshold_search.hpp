@@ -16,6 +16,7 @@
 #include "pair/two_arms.hpp"
 #include "psi/candidate.hpp"
 #include "psi/search.hpp"
+#include "psi/spreads.hpp"
 
 namespace linkarms::psi {
 
@@ -24,27 +25,15 @@ class ThresholdSearch final : public Search {
  public:
   ThresholdSearch(const Model& model, const Task& task);
 
-  PsiAnswer at(const Matrix& theta, const Distances& dist, const Partition& partition, View weights, std::optional<Index> moved,
-               Matrix& lam, MutView kl) override {
-    return find(theta, dist, partition.clusters(), weights, moved, lam, kl);
-  }
+  PsiAnswer find(const ClusteredArms& now, View weights, std::optional<Index> moved, Matrix& lam, MutView kl) override;
   /// Arms whose clusters have other arms now get a new row and a new tree at the next call.
-  void partition_changed(const Matrix&, const Distances&, const Partition& partition) override;
+  void partition_changed(const ClusteredArms& now, const Clusters& before) override;
   void forget() override { fits_ = false; }
   [[nodiscard]] std::unique_ptr<Search> clone() const override { return std::make_unique<ThresholdSearch>(*this); }
   [[nodiscard]] long long costs_evaluated() const override { return evaluated_; }
   [[nodiscard]] std::size_t bytes() const override;
 
-  PsiAnswer find(const Matrix& theta, const Distances& dist, const Clusters& clusters, View weights, std::optional<Index> moved,
-                 Matrix& lam, MutView kl);
-
  private:
-  /// The arms as they are now.
-  struct Ground {
-    const Matrix& theta;
-    const Distances& dist;
-    const Clusters& clusters;
-  };
   /// An arm's least merge and its partner; a lower bound, with no partner, where `stale`.
   struct Nearest {
     double value = inf;
@@ -64,24 +53,24 @@ class ThresholdSearch final : public Search {
     std::vector<char> inside;  ///< of each arm: below the edge
   };
 
-  /// Whether only the weight of `moved` has changed.
-  bool weigh(const Ground& ground, View weights, std::optional<Index> moved);
-  [[nodiscard]] double merge(const Ground& ground, Index x, Index y, double level);
-  [[nodiscard]] double split(const Ground& ground, Index x, Index y, double level = inf);
-  void make(const Ground& ground);
-  void grow_tree(const Ground& ground, std::span<const Index> arms);
-  void scan_row(const Ground& ground, Index a);
-  void move(const Ground& ground, Index m);
-  void regroup(const Ground& ground);
-  [[nodiscard]] EdgeCost nearest_merge(const Ground& ground);
-  [[nodiscard]] EdgeCost smallest_split(const Ground& ground, double level);
-  void look_across(const Ground& ground, Index x);
-  void exchange(const Ground& ground, Index x, const Edge& edge);
+  [[nodiscard]] Weighted at(const ClusteredArms& now) const {
+    return {now.theta, now.dist, spreads_.weights(), spreads_.values()};
+  }
+  [[nodiscard]] double merge(const ClusteredArms& now, Index x, Index y, double level);
+  [[nodiscard]] double split(const ClusteredArms& now, Index x, Index y, double level = inf);
+  void make(const ClusteredArms& now);
+  void grow_tree(const ClusteredArms& now, std::span<const Index> arms);
+  void scan_row(const ClusteredArms& now, Index a);
+  void move(const ClusteredArms& now, Index m);
+  void regroup(const ClusteredArms& now);
+  [[nodiscard]] EdgeCost nearest_merge(const ClusteredArms& now);
+  [[nodiscard]] EdgeCost smallest_split(const ClusteredArms& now, double level);
+  void look_across(const ClusteredArms& now, Index x);
+  void exchange(const ClusteredArms& now, Index x, const Edge& edge);
 
   const Model* model_;
   Problem problem_;
-  std::vector<double> weight_, spread_;  ///< no zeros
-  bool raised_ = false;                  ///< some weight is not the one that was given
+  Spreads spreads_;
   std::vector<Nearest> merges_;
   std::vector<Link> links_;
   std::optional<KnownCut> cut_;

@@ -45,8 +45,7 @@ void AtbocTracker::set_memory(AtbocMemory memory) {
   priced_ = Matrix(model_->n_arms(), model_->n_features(), nan);
 }
 
-Index AtbocTracker::choose(const Matrix& theta, const Distances& dist, const Partition& partition, Nearest& free,
-                           std::span<const std::int64_t> pulls, std::int64_t told) {
+Index AtbocTracker::choose(const ClusteredArms& now, Nearest& free, std::span<const std::int64_t> pulls, std::int64_t told) {
   const auto n_arms = static_cast<Index>(pulls.size());
   if (told > memory_.last) {
     if (memory_.last == 0) {
@@ -54,13 +53,12 @@ Index AtbocTracker::choose(const Matrix& theta, const Distances& dist, const Par
       std::ranges::fill(memory_.total, static_cast<double>(told - 1) / n_arms);
       memory_.last = told - 1;
     }
-    if (!std::ranges::equal(memory_.labels,
-                            partition.clusters().labels())) {  // other clusters, other alternatives
+    if (!std::ranges::equal(memory_.labels, now.clusters.labels())) {  // other clusters, other alternatives
       memory_.cuts.clear();
       rows_.clear();
-      std::ranges::copy(partition.clusters().labels(), memory_.labels.begin());
+      std::ranges::copy(now.clusters.labels(), memory_.labels.begin());
     }
-    optimise(theta, dist, partition, free);
+    optimise(now, free);
     for (Index m = 0; m < n_arms; ++m) {
       memory_.total[m] += static_cast<double>(told - memory_.last) * memory_.weights[m];
     }
@@ -148,13 +146,13 @@ void AtbocTracker::add_cut(const Matrix& theta, const Nearest& found) {
 // first, half-way if that is not enough, because the highest point alone jumps about. Where clusters have
 // three arms or more psi is a bound that is not concave; the cuts are then not proved, and the search ends
 // after `most_turns`.
-void AtbocTracker::optimise(const Matrix& theta, const Distances& dist, const Partition& partition, Nearest& free) {
-  double upper = price(theta), best = 0.0;
+void AtbocTracker::optimise(const ClusteredArms& now, Nearest& free) {
+  double upper = price(now.theta), best = 0.0;
   std::vector<double> asked = memory_.weights, highest(asked.size());
   std::vector<View> rows;
   for (int turn = 0; turn < most_turns; ++turn) {
     std::ranges::copy(asked, free.weights().begin());
-    free.find(theta, dist, partition, std::nullopt);
+    free.find(now, std::nullopt);
     ++memory_.evaluations;
     const double value = free.psi();
     if (turn == 0 || value > best) {
@@ -162,7 +160,7 @@ void AtbocTracker::optimise(const Matrix& theta, const Distances& dist, const Pa
       memory_.weights = asked;
     }
     if (upper <= best * (1.0 + gap_) || !free.witness().exists() || !std::isfinite(value)) break;
-    add_cut(theta, free);
+    add_cut(now.theta, free);
     rows.assign(rows_.begin(), rows_.end());
     upper = solve_game(rows, highest, memory_.mixture);
     if (upper <= best * (1.0 + gap_)) break;

@@ -43,11 +43,10 @@ class AtbocTracker {
   /// The arm that is furthest behind the sum of the weights so far, or by forced exploration. `pulls` include
   /// pending ones, `told` are the samples told. The weights are brought up to date once for each number of
   /// samples told, and count for all samples since the last time; before the first time they count as equal.
-  Index choose(const Matrix& theta, const Distances& dist, const Partition& partition, Nearest& free,
-               std::span<const std::int64_t> pulls, std::int64_t told);
+  Index choose(const ClusteredArms& now, Nearest& free, std::span<const std::int64_t> pulls, std::int64_t told);
 
  private:
-  void optimise(const Matrix& theta, const Distances& dist, const Partition& partition, Nearest& free);
+  void optimise(const ClusteredArms& now, Nearest& free);
   [[nodiscard]] double price(const Matrix& theta);
   void price_arm(const Matrix& theta, std::size_t cut, Index m);
   void add_cut(const Matrix& theta, const Nearest& found);

@@ -61,7 +61,7 @@ Index Engine::choose_by_divergence() {
   if (!same_samples || changed > 1) moved.reset();
   std::ranges::copy(weights, last.begin());
   s_.free_told = -1;  // until the search has come to an end
-  s_.free.find(s_.samples.estimates(), lengths(), s_.partition, moved);
+  s_.free.find(clustered_arms(), moved);
   s_.free_told = s_.samples.total();
   return most_moved(s_.free);
 }
@@ -86,7 +86,7 @@ Index Engine::choose() {
     }
     if (s_.atboc) {
       s_.free_told = -1;
-      return s_.atboc->choose(s_.samples.estimates(), s_.dist, s_.partition, s_.free, pulls(), s_.samples.total());
+      return s_.atboc->choose(clustered_arms(), s_.free, pulls(), s_.samples.total());
     }
   }
   if (least == 0 || static_cast<double>(least) < std::sqrt(static_cast<double>(total) / n) ||

@@ -123,8 +123,9 @@ void Engine::find_partition(Index m) {
     stretch_all();
   } else if (s_.partition.update(s_.dist, m)) {
     stretch_all();
-    for (Nearest* side : {&s_.counted, &s_.free})
-      side->search().partition_changed(s_.samples.estimates(), lengths(), s_.partition);
+    for (Nearest* side : {&s_.counted, &s_.free}) {
+      side->search().partition_changed(clustered_arms(), s_.partition.clusters_before());
+    }
   } else {
     if (s_.stretched) stretch_row(s_.dist, s_.partition.clusters(), task_.tolerance, m, *s_.stretched);
     return;
@@ -138,16 +139,12 @@ void Engine::step_ebc(double step) {
   if (ready()) {
     std::ranges::copy(s_.w, s_.free.weights().begin());
     s_.free_told = -1;
-    s_.free.find(s_.samples.estimates(), lengths(), s_.partition, std::nullopt);
+    s_.free.find(clustered_arms(), std::nullopt);
     if (s_.free.witness().exists()) {
       const double eta = step / std::sqrt(static_cast<double>(s_.samples.total()));
       for (const Index m : s_.free.witness().arms()) s_.w[m] += eta * s_.free.kl()[m];
     }
-    if (sample_costs_.empty()) {
-      project_simplex(s_.w);
-    } else {
-      project_simplex(s_.w, sample_costs_);
-    }
+    project_simplex(s_.w, sample_costs_);
   }
   for (Index m = 0; m < n_arms(); ++m) s_.w_sum[m] += s_.w[m];
 }
@@ -184,7 +181,7 @@ void Engine::weigh_evidence(Index m) {
 /// Z(t) = psi(N, estimates), lambda* and the witness.
 void Engine::catch_up() {
   if (!s_.behind) return;
-  s_.counted.find(s_.samples.estimates(), lengths(), s_.partition, s_.moved);
+  s_.counted.find(clustered_arms(), s_.moved);
   s_.behind = false;
 }
 

@@ -116,6 +116,7 @@ class Engine {
   [[nodiscard]] double prior_samples() const;
   /// The distances as searches and evidence see them.
   [[nodiscard]] const Distances& lengths() const { return s_.stretched ? *s_.stretched : s_.dist; }
+  [[nodiscard]] ClusteredArms clustered_arms() const { return clustered(s_.samples.estimates(), lengths(), s_.partition); }
   [[nodiscard]] std::optional<Index> weigh(Index m);
   void bring_up_to_date(Index m);
   void find_partition(Index m);

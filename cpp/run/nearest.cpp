@@ -1,7 +1,6 @@
 #include "run/nearest.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace linkarms {
 
@@ -11,24 +10,20 @@ Nearest::Nearest(const Model& model, const Task& task)
       kl_(static_cast<std::size_t>(model.n_arms())),
       weights_(static_cast<std::size_t>(model.n_arms())) {}
 
-void Nearest::stay(const Matrix& theta, Index m) {
+void Nearest::follow(const Matrix& theta, Index m) {
   kl_[m] = 0.0;
   std::ranges::copy(theta.row(m), lam_.row(m).begin());
-}
-
-void Nearest::follow(const Matrix& theta, Index m) {
-  stay(theta, m);
 }
 
 void Nearest::forget(const Matrix& theta) {
   search_->forget();
   answer_ = PsiAnswer{};
-  for (Index m = 0; m < theta.rows(); ++m) stay(theta, m);
+  for (Index m = 0; m < theta.rows(); ++m) follow(theta, m);
 }
 
-void Nearest::find(const Matrix& theta, const Distances& dist, const Partition& partition, std::optional<Index> moved) {
-  for (const Index m : answer_.witness.arms()) stay(theta, m);
-  answer_ = search_->at(theta, dist, partition, weights_, moved, lam_, kl_);
+void Nearest::find(const ClusteredArms& now, std::optional<Index> moved) {
+  for (const Index m : answer_.witness.arms()) follow(now.theta, m);
+  answer_ = search_->find(now, weights_, moved, lam_, kl_);
 }
 
 }  // namespace linkarms

@@ -44,17 +44,15 @@ class Nearest {
   MutView weights() { return weights_; }
   [[nodiscard]] Search& search() const { return *search_; }
 
-  /// Arm m's estimate has moved.
+  /// Arm m's estimate has moved: its row of lam becomes that.
   void follow(const Matrix& theta, Index m);
   /// Take nothing that was kept for granted; every row of lam becomes the estimate.
   void forget(const Matrix& theta);
   /// psi at `weights()`. `moved`: the only arm whose weight or estimate has changed since the last call, if
   /// there is just one.
-  void find(const Matrix& theta, const Distances& dist, const Partition& partition, std::optional<Index> moved);
+  void find(const ClusteredArms& now, std::optional<Index> moved);
 
  private:
-  void stay(const Matrix& theta, Index m);
-
   Cloned<Search> search_;
   Matrix lam_;
   std::vector<double> kl_, weights_;

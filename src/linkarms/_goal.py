@@ -59,7 +59,7 @@ class Goal:
 
     def partition(self, theta: NDArray[np.float64]) -> tuple[NDArray[np.int64], bool]:
         """Return the labels of the arms at these parameters, shape (M, d), and whether they are ambiguous."""
-        return _core.partition(theta, self.task())
+        return _core.single_linkage(theta, self.task())
 
     def is_right(self, theta: NDArray[np.float64], labels: NDArray[np.int64]) -> bool:
         """Return whether labels are right at these parameters, up to the tolerance. Where K was left open, they are judged for their own K.
