@@ -149,7 +149,7 @@ def follow(points, move, rng, steps, most):
         for m in dirty:
             points[m] = move(points, m)
         dist = cdist(points, points)
-        tree = testing.respan(dist, dirty, *tree)
+        tree = testing.update_spanning_tree(dist, dirty, *tree)
         check_tree(dist, *tree)
 
 
@@ -198,7 +198,7 @@ def test_the_centre_of_a_star_leaves_and_comes_back(hub):
     for place in (np.full(n, 50.0), np.zeros(n), np.full(n, 50.0), np.linspace(0.0, 1.0, n)):
         points[hub] = place
         dist = cdist(points, points)
-        tree = testing.respan(dist, np.array([hub]), *tree)
+        tree = testing.update_spanning_tree(dist, np.array([hub]), *tree)
         check_tree(dist, *tree)
 
 
@@ -206,12 +206,12 @@ def test_an_arm_listed_twice_and_none_at_all():
     rng = np.random.default_rng(3)
     points = rng.standard_normal((30, 2))
     tree = _core.minimum_spanning_tree(cdist(points, points))
-    same = testing.respan(cdist(points, points), np.array([], dtype=np.int64), *tree)
+    same = testing.update_spanning_tree(cdist(points, points), np.array([], dtype=np.int64), *tree)
     for part, old in zip(same, tree, strict=True):
         np.testing.assert_array_equal(part, old)
     points[[4, 9]] = rng.standard_normal((2, 2))
     dist = cdist(points, points)
-    check_tree(dist, *testing.respan(dist, np.array([4, 9, 4]), *tree))
+    check_tree(dist, *testing.update_spanning_tree(dist, np.array([4, 9, 4]), *tree))
 
 
 def test_trees_of_four_hundred_arms():

@@ -62,7 +62,7 @@ class BoundEngine {
 };
 
 /// psi and what belongs to it, found where it has not been.
-const Nearest& nearest_of(BoundEngine& self) {
+const NearestAlternative& nearest_of(BoundEngine& self) {
   if (self.get().behind()) self.use([](Engine& engine) { static_cast<void>(engine.nearest()); });
   return self.get().last_nearest();
 }
@@ -303,8 +303,8 @@ void bind_run(nb::module_& m) {
       .def_prop_ro("means", as_view([](const Engine& engine) -> const Matrix& { return engine.samples().means(); }))
       .def_prop_ro("estimates", as_view([](const Engine& engine) -> const Matrix& { return engine.samples().estimates(); }))
       .def_prop_ro("weights", as_view([](const Engine& engine) { return engine.last_nearest().weights(); }))
-      .def_prop_ro("kl", as_nearest_view(&Nearest::kl))
-      .def_prop_ro("alternative", as_nearest_view(&Nearest::lam))
+      .def_prop_ro("kl", as_nearest_view(&NearestAlternative::kl))
+      .def_prop_ro("alternative", as_nearest_view(&NearestAlternative::lam))
       .def_prop_ro("ebc_weights", as_view(&Engine::ebc_weights))
       .def_prop_ro("ebc_weight_sum", as_view(&Engine::ebc_weight_sum));
 }

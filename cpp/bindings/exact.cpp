@@ -8,7 +8,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/module.hpp"
 #include "psi/lagrangian.hpp"
-#include "psi/line.hpp"
+#include "psi/line_psi.hpp"
 #include "psi/split_bounds.hpp"
 #include "psi/split_dual.hpp"
 

@@ -12,7 +12,7 @@
 #include "bindings/module.hpp"
 #include "bindings/named.hpp"
 #include "bindings/user_functions.hpp"
-#include "family/radii.hpp"
+#include "family/confidence_radii.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

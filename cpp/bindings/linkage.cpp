@@ -76,10 +76,10 @@ void bind_linkage(nb::module_& m, nb::module_& testing) {
       "cut_lengths", [](const Array2& dist, Index n_clusters) { return cut(to_distances(dist), n_clusters); }, "dist"_a,
       "n_clusters"_a, "Return the labels of single linkage under any lengths and whether the cut is ambiguous.");
   testing.def(
-      "respan",
+      "update_spanning_tree",
       [](const Array2& dist, const IntArray1& dirty, const IntArray1& order, const IntArray1& parent, const Array1& length) {
         SpanningTree tree{to_indices(order), to_indices(parent), {length.data(), length.data() + length.shape(0)}};
-        respan(to_distances(dist), to_indices(dirty), tree);
+        update_spanning_tree(to_distances(dist), to_indices(dirty), tree);
         return tree_arrays(tree);
       },
       "dist"_a, "dirty"_a, "order"_a, "parent"_a, "length"_a,

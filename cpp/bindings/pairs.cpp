@@ -23,7 +23,7 @@ namespace linkarms::bindings {
 namespace {
 
 /// One pair problem with all that it needs.
-class Posed {
+class PosedPair {
  public:
   /// Call `with` on the solver of the model, whatever its type.
   template <class With>
@@ -31,7 +31,7 @@ class Posed {
     return problem_ ? with(*problem_) : with(*isotropic_);
   }
 
-  Posed(const Model& model, const Array2& theta, const Array1& weights, const Pairs& pairs)
+  PosedPair(const Model& model, const Array2& theta, const Array1& weights, const Pairs& pairs)
       : theta_(to_matrix(theta)), dist_(theta_), weight_(view(weights).begin(), view(weights).end()) {
     const auto [u, v, a, b] = pairs;
     for (const Index m : {u, v, a, b}) {
@@ -100,7 +100,7 @@ void bind_pairs(nb::module_&, nb::module_& testing) {
   testing.def(
       "pair_cost",
       [](const Model& model, const Array2& theta, const Array1& weights, const Pairs& pairs, double level) {
-        Posed posed(model, theta, weights, pairs);
+        PosedPair posed(model, theta, weights, pairs);
         return posed.visit([&](auto& problem) { return problem.cost(posed.at(), posed.witness(), level); });
       },
       "model"_a, "theta"_a, "weights"_a, "pairs"_a, "level"_a = inf,
@@ -108,7 +108,7 @@ void bind_pairs(nb::module_&, nb::module_& testing) {
   testing.def(
       "tolerant_cost",
       [](const Model& model, const Array2& theta, const Array1& weights, const Pairs& pairs, double tolerance) {
-        Posed posed(model, theta, weights, pairs);
+        PosedPair posed(model, theta, weights, pairs);
         // every distance but that of the intra pair as if it were between clusters
         const Witness& w = posed.witness();
         const Distances& dist = posed.at().dist;
@@ -125,7 +125,7 @@ void bind_pairs(nb::module_&, nb::module_& testing) {
   testing.def(
       "pair_solution",
       [](const Model& model, const Array2& theta, const Array1& weights, const Pairs& pairs) {
-        Posed posed(model, theta, weights, pairs);
+        PosedPair posed(model, theta, weights, pairs);
         Matrix lam = posed.lam();
         posed.visit([&](auto& problem) { problem.solve(posed.at(), posed.witness(), lam); });
         return to_numpy(lam);
@@ -134,7 +134,7 @@ void bind_pairs(nb::module_&, nb::module_& testing) {
   testing.def(
       "pair_bound",
       [](const Model& model, const Array2& theta, const Array1& weights, const Pairs& pairs, double level) {
-        Posed posed(model, theta, weights, pairs);
+        PosedPair posed(model, theta, weights, pairs);
         return posed.visit([&](auto& problem) { return problem.bound(posed.at(), posed.witness(), level); });
       },
       "model"_a, "theta"_a, "weights"_a, "pairs"_a, "level"_a = inf,

@@ -12,9 +12,9 @@
 #include "bindings/named.hpp"
 #include "evidence/tables.hpp"
 #include "run/engine.hpp"
-#include "run/game.hpp"
 #include "run/gap_bounds.hpp"
 #include "run/lucb.hpp"
+#include "run/matrix_game.hpp"
 #include "run/threshold.hpp"
 
 namespace nb = nanobind;

@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "family/user.hpp"
+#include "family/user_family.hpp"
 
 namespace linkarms::bindings {
 

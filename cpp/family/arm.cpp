@@ -6,7 +6,7 @@
 #include <string>
 
 #include "family/counts.hpp"
-#include "family/prior.hpp"
+#include "family/fixed_prior.hpp"
 #include "math/phi.hpp"
 #include "math/special.hpp"
 #include "math/symmetric.hpp"

@@ -1,14 +1,15 @@
 // The one-dimensional families: one struct each, with the same functions, and a variant over all of them.
 //
 // theta is the estimate, lam the value tested. Every family has
-//   kl(theta, lam)         KL divergence of one sample; infinite where lam is outside the domain
-//   step(theta, slope)     argmin over lam of KL(theta, lam) - slope lam (before the inflection); increasing
-//   in slope gain(theta, slope, lam) derivative of step in the slope, 1 / KL''(lam): it only steers Newton's
-//   method slope_limit(theta)     the slope at which step becomes infinite (inf: never) inflection(theta)
-//   where KL(theta, .) stops being convex (inf: nowhere) fisher(theta)          Fisher information of one
-//   sample estimate(mean)         maximum likelihood estimate from the mean of the sufficient statistics
-//   log_evidence(n, mean, lam, c)  log evidence of n >= 1 samples against lam (section 5 of math.md); NaN
-//   where there is none domain                 where the parameter may lie
+// - kl(theta, lam): KL divergence of one sample; infinite where lam is outside the domain
+// - step(theta, slope): argmin over lam of KL(theta, lam) - slope lam (before the inflection); increasing in slope
+// - gain(theta, slope, lam): derivative of step in the slope, 1 / KL''(lam): it only steers Newton's method
+// - slope_limit(theta): the slope at which step becomes infinite (inf: never)
+// - inflection(theta): where KL(theta, .) stops being convex (inf: nowhere)
+// - fisher(theta): Fisher information of one sample
+// - estimate(mean): maximum likelihood estimate from the mean of the sufficient statistics
+// - log_evidence(n, mean, lam, c): log evidence of n >= 1 samples against lam (section 5 of math.md); NaN where there is none
+// - domain: where the parameter may lie
 #pragma once
 
 #include <variant>
@@ -17,7 +18,7 @@
 #include "family/gamma.hpp"
 #include "family/gaussian.hpp"
 #include "family/poisson.hpp"
-#include "family/user.hpp"
+#include "family/user_family.hpp"
 
 namespace linkarms {
 

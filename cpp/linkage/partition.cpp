@@ -98,7 +98,7 @@ void Partition::mark_dirty(Index m) {
 
 void Partition::span(const Distances& dist) {
   if (dist.size() > few && !too_dirty_) {
-    respan(dist, dirty_, tree_);
+    update_spanning_tree(dist, dirty_, tree_);
   } else {
     tree_ = minimum_spanning_tree(dist);
   }

@@ -35,7 +35,7 @@ struct SpanningTree {
 /// Bring a minimum spanning tree up to date after the distances of the arms in `dirty` have changed.
 /// Distances between other arms must be as they were. The tree becomes the one that Prim's algorithm finds,
 /// though its root may be another.
-void respan(const Distances& dist, std::span<const Index> dirty, SpanningTree& tree);
+void update_spanning_tree(const Distances& dist, std::span<const Index> dirty, SpanningTree& tree);
 
 /// What remains of a tree without some of its edges: the K - 1 longest ones, or all from a length on.
 struct Cut {

@@ -13,10 +13,9 @@ struct OneSided {
 };
 
 /// H for every z, with H' = z + phi(z)/Phi(z) and H'' = 1 - H' phi(z)/Phi(z).
-///   z >= -6: by erfc, which is far from underflow there; absolute error below 1e-14.
-///   z < -6:  H'(-x) = 1/(x + 2/(x + 3/(x + ...))), the continued fraction of the Mills ratio without its
-///   first
-///            term: the formulas above would subtract numbers near x. 24 terms are exact to the last place.
+/// - z >= -6: by erfc, which is far from underflow there; absolute error below 1e-14.
+/// - z < -6: H'(-x) = 1/(x + 2/(x + 3/(x + ...))), the continued fraction of the Mills ratio without its first term: the
+///   formulas above would subtract numbers near x. 24 terms are exact to the last place.
 [[nodiscard]] inline OneSided one_sided(double z) {
   constexpr double far = 6.0, root_half = 0.70710678118654752440, root_two_over_pi = 0.79788456080286535588;
   if (z < -far) {

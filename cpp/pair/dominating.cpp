@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "family/dominating.hpp"
+#include "family/dominating_variance.hpp"
 #include "math/constants.hpp"
 #include "math/symmetric.hpp"
 

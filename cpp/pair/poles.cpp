@@ -1,7 +1,6 @@
 // With `limit` the slope at which the step becomes infinite, these families have
 //
-//   lambda(slope) = theta / (1 - slope / limit)   and   KL(theta, lambda) = theta limit phi(lambda / theta -
-//   1),
+//   lambda(slope) = theta / (1 - slope / limit)   and   KL(theta, lambda) = theta limit phi(lambda / theta - 1),
 //
 // so in G(mu) = sum_m kappa_m lambda_m(mu) each term is part_m / (1 - mu rate_m) with part = kappa theta and
 // rate = kappa / (w limit). The terms with positive kappa add up to P, which increases, the others to -N, and

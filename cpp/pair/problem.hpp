@@ -1,7 +1,6 @@
 // The pair problem: one intra pair against one inter pair (section 2.1 of math.md), for every kind of model.
 //
-//   cost(u,v; a,b) = min sum_m w_m KL(theta_m, lambda_m)   subject to  |lambda_u - lambda_v| >= |lambda_a -
-//   lambda_b|
+//   cost(u,v; a,b) = min sum_m w_m KL(theta_m, lambda_m)   subject to  |lambda_u - lambda_v| >= |lambda_a - lambda_b|
 //
 // Four kinds of model have four solvers. `IsotropicPairs` is inline and is a template argument of the search;
 // the others take long enough that a virtual call does not matter.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "family/dominating.hpp"
-#include "family/interval.hpp"
+#include "family/dominating_variance.hpp"
+#include "family/kl_interval.hpp"
 #include "pair/linear.hpp"
 
 namespace linkarms {

@@ -10,14 +10,14 @@ template <bool C>
 Attachments<C>::Attachments(Index n_arms, Index most_slots)
     : most_slots_(std::min(most_slots, Index{64})),
       least_(static_cast<std::size_t>(n_arms)),
-      mate_(static_cast<std::size_t>(n_arms), -1),
+      partner_(static_cast<std::size_t>(n_arms), -1),
       slots_(static_cast<std::size_t>(n_arms)) {}
 
 template <bool C>
-void Attachments<C>::fill_mates(std::span<const Index> parent) {
-  mate_.assign(parent.begin(), parent.end());
+void Attachments<C>::fill_partners(std::span<const Index> parent) {
+  partner_.assign(parent.begin(), parent.end());
   for (std::size_t m = 0; m < parent.size(); ++m) {
-    if (parent[m] >= 0 && mate_[parent[m]] < 0) mate_[parent[m]] = static_cast<Index>(m);
+    if (parent[m] >= 0 && partner_[parent[m]] < 0) partner_[parent[m]] = static_cast<Index>(m);
   }
 }
 
@@ -29,20 +29,20 @@ void Attachments<C>::make(const ClusteredArms& now, const Spreads& spreads, std:
     bound_ = Matrix(n, n);
     floor_ = Matrix(n, (n + block - 1) / block);
   }
-  fill_mates(parent);
+  fill_partners(parent);
   for (Index u = 0; u < n; ++u) attach_row(now, spreads, u);
   made_ = true;
 }
 
 template <bool C>
 void Attachments<C>::attach_row(const ClusteredArms& now, const Spreads& spreads, Index u) {
-  if (mate_[u] < 0) {
+  if (partner_[u] < 0) {
     least_[u] = inf;
     return;
   }
-  if (slots_[u].empty()) slots_[u].push_back({mate_[u], 0.0});
+  if (slots_[u].empty()) slots_[u].push_back({partner_[u], 0.0});
   for (Slot& slot : slots_[u]) {
-    if (!now.together(u, slot.arm)) slot.arm = mate_[u];
+    if (!now.together(u, slot.arm)) slot.arm = partner_[u];
     slot.length = now.dist(u, slot.arm);
   }
   weigh_row(now, spreads, u);
@@ -115,9 +115,9 @@ template <bool C>
 void Attachments<C>::move(const ClusteredArms& now, const Spreads& spreads, Index m) {
   const auto labels = now.clusters.labels();
   for (Index a = 0; a < now.size(); ++a) {
-    if (labels[a] != labels[m] && mate_[a] >= 0) lower(now, spreads, a, m, true);
+    if (labels[a] != labels[m] && partner_[a] >= 0) lower(now, spreads, a, m, true);
   }
-  if (mate_[m] < 0) return;
+  if (partner_[m] < 0) return;
   for (Slot& slot : slots_[m]) slot.length = now.dist(m, slot.arm);
   weigh_row(now, spreads, m);
   const auto members = now.clusters.members(labels[m]);
@@ -136,17 +136,17 @@ void Attachments<C>::move(const ClusteredArms& now, const Spreads& spreads, Inde
 
 template <bool C>
 void Attachments<C>::regroup(const ClusteredArms& now, const Spreads& spreads, const Regrouping& change) {
-  fill_mates(now.up);
+  fill_partners(now.up);
   for (const Index u : change.alone) attach_row(now, spreads, u);
   for (const BrokenCluster& cluster : change.broken) {
     for (const Index u : cluster.arms) {
-      if (mate_[u] < 0) {
+      if (partner_[u] < 0) {
         least_[u] = inf;
         continue;
       }
       const auto count = static_cast<Index>(slots_[u].size());
       for (Index slot = 0; slot < count; ++slot) {
-        if (!now.together(u, slots_[u][slot].arm)) set_slot(now, spreads, u, slot, mate_[u]);
+        if (!now.together(u, slots_[u][slot].arm)) set_slot(now, spreads, u, slot, partner_[u]);
       }
       const bool in_main = now.clusters.label(u) == cluster.main;
       for (const Index b : in_main ? cluster.left : cluster.arms) {

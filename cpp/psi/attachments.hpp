@@ -50,8 +50,8 @@ class Attachments {
   /// A lower bound of all bounds of u; infinite for an arm alone.
   [[nodiscard]] double least(Index u) const { return least_[u]; }
   /// Another arm of the cluster of u, the last one that `suggest` named; negative for an arm alone.
-  [[nodiscard]] Index mate(Index u) const { return mate_[u]; }
-  void suggest(Index u, Index v) { mate_[u] = v; }
+  [[nodiscard]] Index partner(Index u) const { return partner_[u]; }
+  void suggest(Index u, Index v) { partner_[u] = v; }
   /// Attach u to v against b. False where all slots are in use; the attachment is then what it was.
   bool attach(const ClusteredArms& now, Index u, Index b, Index v);
   /// Keep a lower bound of the cost of the attachment. Only from within `scan`, which brings the bounds of
@@ -91,7 +91,7 @@ class Attachments {
     double length;  ///< its distance from the arm that is attached
   };
 
-  void fill_mates(std::span<const Index> parent);
+  void fill_partners(std::span<const Index> parent);
   void attach_row(const ClusteredArms& now, const Spreads& spreads, Index u);
   double weigh(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b);
   void weigh_row(const ClusteredArms& now, const Spreads& spreads, Index u);
@@ -103,7 +103,7 @@ class Attachments {
   MatrixOf<std::uint8_t> slot_;
   Matrix bound_, floor_;
   std::vector<double> least_;
-  std::vector<Index> mate_;
+  std::vector<Index> partner_;
   std::vector<std::vector<Slot>> slots_;
   double about_ = -1.0;
   bool made_ = false;

@@ -20,8 +20,7 @@ inline constexpr int block = 16;
 
 /// Whether an edge and an inter pair that share no arm may cost as little as a level, of which `twice` is the
 /// double.
-///   cost >= (q - p)^2 / (2 (s + r)),   q, s: length and spread of the pair; p, r: of the edge (section 2.3
-///   of math.md)
+///   cost >= (q - p)^2 / (2 (s + r)),   q, s: length and spread of the pair; p, r: of the edge (section 2.3 of math.md)
 /// A shared arm needs its spread four times; see `Attachments`.
 [[nodiscard]] inline bool crosses(double q, double s, double p, double r, double twice) {
   return signed_square(q * shrink - p) <= twice * (r + s);

@@ -8,7 +8,7 @@ namespace linkarms::psi {
 namespace {
 
 /// The root of x where `above` holds an arm nearer to the root of each arm; paths are halved on the way.
-Index top(std::vector<Index>& above, Index x) {
+Index find_root(std::vector<Index>& above, Index x) {
   while (above[x] != x) x = above[x] = above[above[x]];
   return x;
 }
@@ -25,7 +25,7 @@ ClusterTrees::ClusterTrees(Index n_arms) {
 
 /// Hang the tree of x from y by an edge between the two; y negative: make x a root. Lengths go with their
 /// edges.
-void ClusterTrees::hang(const ClusteredArms& now, Index x, Index y) {
+void ClusterTrees::attach_tree(const ClusteredArms& now, Index x, Index y) {
   double length = y >= 0 ? now.dist(x, y) : 0.0;
   while (x >= 0) {
     const Index next = parent_[x];
@@ -39,7 +39,7 @@ void ClusterTrees::hang(const ClusteredArms& now, Index x, Index y) {
 void ClusterTrees::join_by_linkage(const ClusteredArms& now) {
   std::iota(spare_.begin(), spare_.end(), 0);
   const auto join = [this](Index x, Index y) {
-    const Index one = top(spare_, x), other = top(spare_, y);
+    const Index one = find_root(spare_, x), other = find_root(spare_, y);
     spare_[one] = other;
     return one != other;
   };
@@ -47,7 +47,7 @@ void ClusterTrees::join_by_linkage(const ClusteredArms& now) {
     if (parent_[m] >= 0) join(m, parent_[m]);
   }
   for (Index m = 0; m < now.size(); ++m) {
-    if (now.up[m] >= 0 && join(m, now.up[m])) hang(now, m, now.up[m]);
+    if (now.up[m] >= 0 && join(m, now.up[m])) attach_tree(now, m, now.up[m]);
   }
 }
 
@@ -108,7 +108,7 @@ void ClusterTrees::shorten(const ClusteredArms& now) {
 
 void ClusterTrees::replace(const ClusteredArms& now, Index k, Index x, Index z, Index w) {
   parent_[x] = -1;
-  hang(now, z, w);
+  attach_tree(now, z, w);
   set_order(now, k);
 }
 
@@ -150,7 +150,7 @@ void ClusterTrees::set_order(const ClusteredArms& now, Index k) {
   Index root = list_children(now, k);
   if (child_[root] >= 0 && sibling_[child_[root]] >= 0) {
     while (child_[root] >= 0) root = child_[root];
-    hang(now, root, -1);
+    attach_tree(now, root, -1);
     list_children(now, k);
   }
   Index next = start_[k];

@@ -69,7 +69,7 @@ class ClusterTrees {
   [[nodiscard]] std::span<const Index> slice(Index first, Index end) const {
     return {order_.data() + first, static_cast<std::size_t>(end - first)};
   }
-  void hang(const ClusteredArms& now, Index x, Index y);
+  void attach_tree(const ClusteredArms& now, Index x, Index y);
   void join_by_linkage(const ClusteredArms& now);
   void measure(const ClusteredArms& now, Index k);
   Index list_children(const ClusteredArms& now, Index k);

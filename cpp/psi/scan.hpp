@@ -78,7 +78,7 @@ double SearchOf<Problem>::find_attachment(const C& costs, Index u, Index b, doub
     if (x == u) return -1.0;
     return signed_square(row[b] - row[x]) / (4.0 * spreads_[u] + spreads_[x] + spreads_[b]);
   };
-  if (!enough(attachments_.mate(u)) && !enough(*std::ranges::max_element(members, {}, looks))) {
+  if (!enough(attachments_.partner(u)) && !enough(*std::ranges::max_element(members, {}, looks))) {
     std::ranges::any_of(members, enough);
   }
   attachments_.suggest(u, v);

@@ -16,8 +16,8 @@
 #include "psi/costs.hpp"
 #include "psi/edge_replacer.hpp"
 #include "psi/front.hpp"
+#include "psi/growing_weights.hpp"
 #include "psi/near_classes.hpp"
-#include "psi/rising.hpp"
 #include "psi/shortlist.hpp"
 #include "psi/spreads.hpp"
 
@@ -43,17 +43,17 @@ class SearchOf final : public ClusterSearch {
  private:
   using C = Costs<Problem>;
 
-  [[nodiscard]] bool rises(const ClusteredArms& now, View weights, std::optional<Index> moved);
+  [[nodiscard]] bool grows(const ClusteredArms& now, View weights, std::optional<Index> moved);
   void bring_up_to_date(const ClusteredArms& now, std::optional<Index> moved);
   void scan(const C& costs, Candidate& best);
-  void list_rising(const C& costs, const Candidate& best);
+  void list_growing(const C& costs, const Candidate& best);
   /// What candidates have to be below to be looked at.
   [[nodiscard]] double limit(const Candidate& best) const {
-    return rising_.is_open() ? std::max(rising_.level(), best.value) : best.value;
+    return growing_.is_open() ? std::max(growing_.level(), best.value) : best.value;
   }
   void take(const EdgeCost& found, Index k, Index a, Index b, Candidate& best) {
-    if (rising_.is_open() && evaluated_ > most_evaluated_) rising_.drop();
-    rising_.add(found, k, a, b);
+    if (growing_.is_open() && evaluated_ > most_evaluated_) growing_.drop();
+    growing_.add(found, k, a, b);
     best.take_smaller(found, k, a, b);
   }
   Candidate search(const C& costs, bool follows);
@@ -82,7 +82,7 @@ class SearchOf final : public ClusterSearch {
   EdgeReplacer replacer_;
   Front front_;
   Bottleneck<Problem> bottleneck_;
-  RisingList rising_;
+  GrowingWeightList growing_;
   Matrix estimates_;            ///< of the last call
   bool stale_ = false;          ///< trees, nearest arms and attachments do not know all that has changed
   Candidate last_;              ///< the last answer; the next search begins with it
@@ -104,14 +104,14 @@ SearchOf<Problem>::SearchOf(const Model& model, const Problem& problem, const Se
       replacer_(model.n_arms()),
       front_(near_.n_classes()),
       bottleneck_(model.n_arms()),
-      rising_(model.n_arms()),
+      growing_(model.n_arms()),
       estimates_(model.n_arms(), model.n_features()) {}
 
 template <class Problem>
 PsiAnswer SearchOf<Problem>::find(const ClusteredArms& now, View weights, std::optional<Index> moved, Matrix& lam, MutView kl) {
   const bool known = std::exchange(known_, false);  // until all has gone well: a user's function may throw
-  const bool rising = rises(now, weights, known ? moved : std::nullopt);
-  if (!rising) rising_.drop();
+  const bool growing = grows(now, weights, known ? moved : std::nullopt);
+  if (!growing) growing_.drop();
   const bool one = spreads_.assign(problem_, now.theta, weights, known ? moved : std::nullopt);
   const C costs{now, spreads_, problem_, evaluated_};
   Candidate best;
@@ -121,14 +121,14 @@ PsiAnswer SearchOf<Problem>::find(const ClusteredArms& now, View weights, std::o
     if (list_.exists()) list_.improve(costs, 0, best);
     found = list_.exists() && list_.reaches(best.value);
   }
-  if (!found && rising && one && rising_.exists()) {
+  if (!found && growing && one && growing_.exists()) {
     const long long before = evaluated_;
-    best = rising_.least([&](const Candidate& c, double level) { return value_below(costs, c.k, c.a, c.b, level); });
+    best = growing_.least([&](const Candidate& c, double level) { return value_below(costs, c.k, c.a, c.b, level); });
     found = best.exists();
     if (found) {
-      rising_.note_use(evaluated_ - before);
+      growing_.note_use(evaluated_ - before);
     } else {
-      rising_.drop();
+      growing_.drop();
     }
     stale_ = stale_ || found;
   }
@@ -137,8 +137,8 @@ PsiAnswer SearchOf<Problem>::find(const ClusteredArms& now, View weights, std::o
     stale_ = false;
     const long long before = evaluated_;
     best = search(costs, moved.has_value());
-    if (rising && one) rising_.note_search(evaluated_ - before);
-    if (rising && one && best.value < inf && !list_.exists() && rising_.is_due()) list_rising(costs, best);
+    if (growing && one) growing_.note_search(evaluated_ - before);
+    if (growing && one && best.value < inf && !list_.exists() && growing_.is_due()) list_growing(costs, best);
   }
   known_ = true;
   last_ = best;
@@ -152,7 +152,7 @@ PsiAnswer SearchOf<Problem>::find(const ClusteredArms& now, View weights, std::o
 
 /// Whether nothing but the weight of `moved` has changed since the last call, and that has grown. Estimates are noted.
 template <class Problem>
-bool SearchOf<Problem>::rises(const ClusteredArms& now, View weights, std::optional<Index> moved) {
+bool SearchOf<Problem>::grows(const ClusteredArms& now, View weights, std::optional<Index> moved) {
   if constexpr (!Problem::has_closed_form) return false;
   if (!moved) {
     estimates_ = now.theta;
@@ -225,15 +225,15 @@ void SearchOf<Problem>::scan(const C& costs, Candidate& best) {
 
 /// psi is known: list all candidates that cost a little more.
 template <class Problem>
-void SearchOf<Problem>::list_rising(const C& costs, const Candidate& best) {
+void SearchOf<Problem>::list_growing(const C& costs, const Candidate& best) {
   constexpr double wide = 1.05;
   constexpr long long costs_per_arm = 300;
   most_evaluated_ = evaluated_ + costs_per_arm * costs.now.size();
-  rising_.open(wide * best.value);
-  rising_.add({best.value, best.edge}, best.k, best.a, best.b);
+  growing_.open(wide * best.value);
+  growing_.add({best.value, best.edge}, best.k, best.a, best.b);
   Candidate again = best;
   scan(costs, again);
-  rising_.close();
+  growing_.close();
 }
 
 /// The longest edge of the linkage tree against one of the shortest distances between clusters: the answer
@@ -308,7 +308,7 @@ template <class Problem>
 void SearchOf<Problem>::partition_changed(const ClusteredArms& now, const Clusters& before) {
   trees_.partition_changed();
   list_.drop();
-  rising_.drop();
+  growing_.drop();
   if (!attachments_.made()) return;
   const Regrouping change(before, now.clusters);
   near_.regroup(now, change);
@@ -321,7 +321,7 @@ void SearchOf<Problem>::forget() {
   last_ = {};
   trees_ = ClusterTrees(model_->n_arms());
   list_.drop();
-  rising_.drop();
+  growing_.drop();
   near_.forget();
   attachments_.forget();
 }
@@ -329,7 +329,7 @@ void SearchOf<Problem>::forget() {
 template <class Problem>
 std::size_t SearchOf<Problem>::bytes() const {
   return spreads_.bytes() + trees_.bytes() + near_.bytes() + attachments_.bytes() + list_.bytes() + replacer_.bytes() +
-         bottleneck_.bytes() + rising_.bytes() + estimates_.bytes() + to_scan_.capacity() * sizeof(Index);
+         bottleneck_.bytes() + growing_.bytes() + estimates_.bytes() + to_scan_.capacity() * sizeof(Index);
 }
 
 }  // namespace linkarms::psi

@@ -4,13 +4,13 @@ namespace linkarms::psi {
 
 Shortlist::Shortlist(Index n_arms, Index most_listed) : most_(static_cast<std::size_t>(most_listed)) {
   const auto n = static_cast<std::size_t>(n_arms);
-  mate_.assign(n, -1);
+  partner_.assign(n, -1);
   for (auto* v : {&length_, &spread_, &shared_}) v->assign(n, 0.0);
 }
 
 /// Length and spreads of the edge of arm u, taken into account in the largest of all.
 void Shortlist::measure(const ClusteredArms& now, const Spreads& spreads, Index u) {
-  const Index v = mate_[u];
+  const Index v = partner_[u];
   length_[u] = v < 0 ? -inf : now.dist(u, v);
   spread_[u] = v < 0 ? 0.0 : spreads[u] + spreads[v];
   shared_[u] = v < 0 ? 0.0 : 4.0 * spreads[u] + spreads[v];
@@ -22,8 +22,8 @@ void Shortlist::measure(const ClusteredArms& now, const Spreads& spreads, Index 
 void Shortlist::measure_all(const ClusteredArms& now, const Spreads& spreads) {
   for (Index k = 0; k < now.clusters.n_clusters(); ++k) {
     const auto arms = now.clusters.members(k);
-    mate_[arms.front()] = arms.size() > 1 ? arms.back() : -1;
-    mate_[arms.back()] = arms.size() > 1 ? arms.front() : -1;
+    partner_[arms.front()] = arms.size() > 1 ? arms.back() : -1;
+    partner_[arms.back()] = arms.size() > 1 ? arms.front() : -1;
   }
   longest_ = broadest_ = largest_ = 0.0;
   for (Index u = 0; u < now.size(); ++u) measure(now, spreads, u);
@@ -51,7 +51,7 @@ void Shortlist::offer(const ClusteredArms& now, const Spreads& spreads, Index u,
   }
   // (where the spreads hold at one level only, a lower bound says nothing)
   const double bound = gap > 0.0 && spreads.least() == 0.0 ? 0.5 * gap * gap / total : 0.0;
-  const Index v = mate_[u];
+  const Index v = partner_[u];
   listed_.push_back({{std::min(u, v), std::max(u, v), std::min(a, b), std::max(a, b)}, bound, false});
 }
 
@@ -85,7 +85,7 @@ void Shortlist::offer_pair(const ClusteredArms& now, const Spreads& spreads, Ind
   const double own = spreads[a] + spreads[b];
   if (!crosses(now.dist(a, b), own, longest_ + spreads.slack(), broadest_, twice)) return;
   for (Index u = 0; u < now.size(); ++u) {
-    if (mate_[u] > u && !now.together(u, a) && !now.together(u, b)) {
+    if (partner_[u] > u && !now.together(u, a) && !now.together(u, b)) {
       offer(now, spreads, u, a, b, spread_[u] + own, twice);
     }
   }
@@ -134,7 +134,7 @@ void Shortlist::move(const ClusteredArms& now, const Spreads& spreads, Index m) 
     const auto [u, v, a, b] = entry.witness;
     return u == m || v == m || a == m || b == m;
   });
-  const Index v = mate_[m];
+  const Index v = partner_[m];
   measure(now, spreads, m);
   if (v >= 0) measure(now, spreads, v);
   offer_row(now, spreads, m, 0);

@@ -68,7 +68,7 @@ class Shortlist {
   void improve(const Costs<Problem>& costs, std::size_t first, Candidate& best);
 
   [[nodiscard]] std::size_t bytes() const {
-    return listed_.capacity() * sizeof(Listed) + mate_.size() * (sizeof(Index) + 3 * sizeof(double));
+    return listed_.capacity() * sizeof(Listed) + partner_.size() * (sizeof(Index) + 3 * sizeof(double));
   }
 
  private:
@@ -85,7 +85,7 @@ class Shortlist {
 
   std::size_t most_;
   std::vector<Listed> listed_;
-  std::vector<Index> mate_;  ///< the other arm of the cluster of each arm; negative for an arm alone
+  std::vector<Index> partner_;  ///< the other arm of the cluster of each arm; negative for an arm alone
   std::vector<double> length_,
       spread_;                  ///< of the edge of each arm; no pair is as short as that of an arm alone
   std::vector<double> shared_;  ///< its spread against a pair that shares the arm, without the other arm of the pair

@@ -40,13 +40,13 @@ Free choose_free(View mu, View slope, double tolerance) {
 }
 
 /// The maximisation of D + tau log det A for one tau after another.
-class Climber {
+class DualAscent {
  public:
-  Climber(const SplitArms& split, std::vector<double> mu)
+  DualAscent(const SplitArms& split, std::vector<double> mu)
       : split_(split), here_(split), there_(split), mu_(std::move(mu)), slope_(mu_.size()), trial_(mu_.size()) {}
 
   /// Newton's method on the multipliers that are not zero. Leaves D(mu), not the sum, in value().
-  AscentEnd climb(double level, double tau, double tolerance) {
+  AscentEnd maximise(double level, double tau, double tolerance) {
     value_ = here_.evaluate(mu_);
     for (int i = 0; i < halvings && !(value_ > -inf); ++i) {
       scale_mu(0.5);
@@ -59,7 +59,7 @@ class Climber {
       return AscentEnd::edge;
     }
     lambda_ = here_.lambda();
-    int crawl = 0;
+    int tiny_steps = 0;
     for (int turn = 0; turn < turns; ++turn) {
       if (value_ >= level) return AscentEnd::reached;
       double height = value_;
@@ -72,8 +72,8 @@ class Climber {
       if (free.done) return AscentEnd::solved;
       const auto [top, shortened] = step(free, tau, height);
       if (top == -inf) return AscentEnd::edge;
-      crawl = top - height <= 1e-14 * std::abs(height) && shortened ? crawl + 1 : 0;
-      if (crawl > 3) return AscentEnd::edge;
+      tiny_steps = top - height <= 1e-14 * std::abs(height) && shortened ? tiny_steps + 1 : 0;
+      if (tiny_steps > 3) return AscentEnd::edge;
     }
     return AscentEnd::edge;
   }
@@ -144,22 +144,22 @@ class Climber {
 }  // namespace
 
 Ascent ascend(const SplitArms& split, std::vector<double> mu, double level) {
-  Climber climber(split, std::move(mu));
-  AscentEnd end = climber.climb(level, 0.0, slack);
-  double best = climber.value();
+  DualAscent ascent(split, std::move(mu));
+  AscentEnd end = ascent.maximise(level, 0.0, slack);
+  double best = ascent.value();
   if (end == AscentEnd::edge && split.u.size() > 1) {  // (with one pair the maximum lies at the edge)
     double tau = best / split.n;
     for (int phase = 0; phase <= phases && end != AscentEnd::reached; ++phase) {
       const bool last = phase == phases;
       if (!last) {
         tau *= 0.1;
-        climber.scale_mu(0.999);
+        ascent.scale_mu(0.999);
       }
-      end = climber.climb(level, last ? 0.0 : tau, last ? slack : loose);
-      best = std::max(best, climber.value());
+      end = ascent.maximise(level, last ? 0.0 : tau, last ? slack : loose);
+      best = std::max(best, ascent.value());
     }
   }
-  return {best, end, climber.mu(), climber.lambda()};
+  return {best, end, ascent.mu(), ascent.lambda()};
 }
 
 }  // namespace linkarms

@@ -1,7 +1,7 @@
 // Gaussian arms: the dual of the problem of one split (section 2.2 of math.md, exact in d >= 2).
 //
-//   min 1/2 (lambda - theta)' W (lambda - theta)   subject to   |lambda_u - lambda_v|^2 >= |lambda_a -
-//   lambda_b|^2  for pairs (u, v)
+//   min 1/2 (lambda - theta)' W (lambda - theta)   subject to   |lambda_u - lambda_v|^2 >= |lambda_a - lambda_b|^2
+//                                                               for pairs (u, v)
 //
 // with W the weights over the covariances. Let lambda' Q_i lambda be the difference of the two sides. For
 // multipliers mu >= 0 at which A(mu) = W - sum_i mu_i Q_i is positive definite the Lagrangian has one

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "math/constants.hpp"
-#include "run/game.hpp"
+#include "run/matrix_game.hpp"
 
 namespace linkarms {
 namespace {
@@ -45,7 +45,8 @@ void AtbocTracker::set_memory(AtbocMemory memory) {
   priced_ = Matrix(model_->n_arms(), model_->n_features(), nan);
 }
 
-Index AtbocTracker::choose(const ClusteredArms& now, Nearest& free, std::span<const std::int64_t> pulls, std::int64_t told) {
+Index AtbocTracker::choose(const ClusteredArms& now, NearestAlternative& free, std::span<const std::int64_t> pulls,
+                           std::int64_t told) {
   const auto n_arms = static_cast<Index>(pulls.size());
   if (told > memory_.last) {
     if (memory_.last == 0) {
@@ -122,7 +123,7 @@ double AtbocTracker::price(const Matrix& theta) {
 
 // Add the cut of an alternative. Where there is no room the oldest that proves nothing goes, or the oldest of
 // all.
-void AtbocTracker::add_cut(const Matrix& theta, const Nearest& found) {
+void AtbocTracker::add_cut(const Matrix& theta, const NearestAlternative& found) {
   auto& [last, evaluations, lower, upper, weights, total, labels, cuts, mixture] = memory_;
   if (cuts.size() == room()) {
     const auto idle = std::find(mixture.begin(), mixture.end(), 0.0);
@@ -146,7 +147,7 @@ void AtbocTracker::add_cut(const Matrix& theta, const Nearest& found) {
 // first, half-way if that is not enough, because the highest point alone jumps about. Where clusters have
 // three arms or more psi is a bound that is not concave; the cuts are then not proved, and the search ends
 // after `most_turns`.
-void AtbocTracker::optimise(const ClusteredArms& now, Nearest& free) {
+void AtbocTracker::optimise(const ClusteredArms& now, NearestAlternative& free) {
   double upper = price(now.theta), best = 0.0;
   std::vector<double> asked = memory_.weights, highest(asked.size());
   std::vector<View> rows;

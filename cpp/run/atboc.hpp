@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "family/model.hpp"
-#include "run/nearest.hpp"
+#include "run/nearest_alternative.hpp"
 
 namespace linkarms {
 
@@ -43,13 +43,13 @@ class AtbocTracker {
   /// The arm that is furthest behind the sum of the weights so far, or by forced exploration. `pulls` include
   /// pending ones, `told` are the samples told. The weights are brought up to date once for each number of
   /// samples told, and count for all samples since the last time; before the first time they count as equal.
-  Index choose(const ClusteredArms& now, Nearest& free, std::span<const std::int64_t> pulls, std::int64_t told);
+  Index choose(const ClusteredArms& now, NearestAlternative& free, std::span<const std::int64_t> pulls, std::int64_t told);
 
  private:
-  void optimise(const ClusteredArms& now, Nearest& free);
+  void optimise(const ClusteredArms& now, NearestAlternative& free);
   [[nodiscard]] double price(const Matrix& theta);
   void price_arm(const Matrix& theta, std::size_t cut, Index m);
-  void add_cut(const Matrix& theta, const Nearest& found);
+  void add_cut(const Matrix& theta, const NearestAlternative& found);
   [[nodiscard]] std::size_t room() const { return 2 * memory_.weights.size() + 8; }
 
   const Model* model_;

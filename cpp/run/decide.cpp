@@ -18,7 +18,7 @@ std::vector<std::int64_t> Engine::pulls() const {
 
 /// The arm with the largest KL, or KL per cost; where every KL is zero (the estimates are on the edge to another partition)
 /// the least sampled arm of the witness. Ties break by index.
-Index Engine::most_moved(const Nearest& found) const {
+Index Engine::most_moved(const NearestAlternative& found) const {
   std::vector<double> priced;
   View kl = found.kl();
   if (!sample_costs_.empty()) {

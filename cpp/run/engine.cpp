@@ -123,7 +123,7 @@ void Engine::find_partition(Index m) {
     stretch_all();
   } else if (s_.partition.update(s_.dist, m)) {
     stretch_all();
-    for (Nearest* side : {&s_.counted, &s_.free}) {
+    for (NearestAlternative* side : {&s_.counted, &s_.free}) {
       side->search().partition_changed(clustered_arms(), s_.partition.clusters_before());
     }
   } else {
@@ -215,7 +215,7 @@ void Engine::observe(Index m, View statistic) {
 void Engine::refresh() {
   const Matrix& theta = s_.samples.estimates();
   if (s_.anytime) s_.anytime->forget();
-  for (Nearest* side : {&s_.counted, &s_.free}) side->forget(theta);
+  for (NearestAlternative* side : {&s_.counted, &s_.free}) side->forget(theta);
   for (Index m = 0; m < n_arms(); ++m) {
     if (s_.samples.count(m) > 0) bring_up_to_date(m);
   }

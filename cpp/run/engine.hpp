@@ -92,13 +92,13 @@ class Engine {
   [[nodiscard]] std::span<const std::int64_t> pending() const { return s_.pending; }
   /// psi at the weights of the samples, its witness, lambda*, and the divergences. It is found when it is needed: many
   /// samples that are told at once need it once.
-  [[nodiscard]] const Nearest& nearest() {
+  [[nodiscard]] const NearestAlternative& nearest() {
     catch_up();
     return s_.counted;
   }
   /// Whether `nearest` has something to find, and what was found last; the weights are always those of the samples.
   [[nodiscard]] bool behind() const { return s_.behind; }
-  [[nodiscard]] const Nearest& last_nearest() const { return s_.counted; }
+  [[nodiscard]] const NearestAlternative& last_nearest() const { return s_.counted; }
   [[nodiscard]] View ebc_weights() const { return s_.w; }
   [[nodiscard]] View ebc_weight_sum() const { return s_.w_sum; }
   /// The evidence against one pair of pairs under the anytime rule, or any value of at least `level`; only
@@ -125,7 +125,7 @@ class Engine {
   void catch_up();
   void refresh();
   [[nodiscard]] Index choose_by_divergence();
-  [[nodiscard]] Index most_moved(const Nearest& found) const;
+  [[nodiscard]] Index most_moved(const NearestAlternative& found) const;
   [[nodiscard]] std::vector<std::int64_t> pulls() const;
   [[nodiscard]] bool reached(double level);
   /// Whether the partition may be named: it is unique, or a tolerance makes every one right.

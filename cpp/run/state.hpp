@@ -9,7 +9,7 @@
 #include "family/samples.hpp"
 #include "linkage/partition.hpp"
 #include "run/atboc.hpp"
-#include "run/nearest.hpp"
+#include "run/nearest_alternative.hpp"
 #include "run/rules.hpp"
 #include "run/threshold.hpp"
 
@@ -35,17 +35,17 @@ struct RunState {
   Distances dist;
   std::optional<Distances> stretched;  ///< with a tolerance and K clusters: what searches and evidence see
   Partition partition;
-  Nearest counted, free;            ///< psi at the weights of the samples; at any others
-  std::vector<double> w, w_sum;     ///< EBC's
-  std::vector<double> penalty;      ///< of each arm, in the threshold
-  double base = 0.0;                ///< of the threshold
-  double weighed_with = -1.0;       ///< the c of `counted`'s weights; -1: none
-  bool behind = false;              ///< `counted` has weights of the samples, and is not yet psi at them
-  std::optional<Index> moved;       ///< where it is behind: the only arm that has changed since, if there is just one
-  std::int64_t free_told = -1;      ///< samples told when `free` was asked for pending pulls; -1: it was asked
-                                    ///< for something else since
-  std::optional<double> statistic;  ///< the anytime rule's, where it has been computed
-  Witness least_certain;            ///< where it was found
+  NearestAlternative counted, free;  ///< psi at the weights of the samples; at any others
+  std::vector<double> w, w_sum;      ///< EBC's
+  std::vector<double> penalty;       ///< of each arm, in the threshold
+  double base = 0.0;                 ///< of the threshold
+  double weighed_with = -1.0;        ///< the c of `counted`'s weights; -1: none
+  bool behind = false;               ///< `counted` has weights of the samples, and is not yet psi at them
+  std::optional<Index> moved;        ///< where it is behind: the only arm that has changed since, if there is just one
+  std::int64_t free_told = -1;       ///< samples told when `free` was asked for pending pulls; -1: it was asked
+                                     ///< for something else since
+  std::optional<double> statistic;   ///< the anytime rule's, where it has been computed
+  Witness least_certain;             ///< where it was found
   std::optional<AtbocTracker> atboc;
   Cloned<AnytimeEvidence> anytime;
   std::optional<AnytimeBase> anytime_base;

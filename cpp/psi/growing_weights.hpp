@@ -17,9 +17,9 @@
 namespace linkarms::psi {
 
 /// Invariant where it exists: every candidate whose V_k(a,b) is at most `level` is listed, with a lower bound of its value.
-class RisingList {
+class GrowingWeightList {
  public:
-  explicit RisingList(Index n_arms) : most_(64 + 8 * static_cast<std::size_t>(n_arms)), looks_(20.0 * n_arms) {}
+  explicit GrowingWeightList(Index n_arms) : most_(64 + 8 * static_cast<std::size_t>(n_arms)), looks_(20.0 * n_arms) {}
 
   [[nodiscard]] bool exists() const { return exists_; }
   [[nodiscard]] double level() const { return level_; }

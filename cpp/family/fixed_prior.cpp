@@ -1,10 +1,10 @@
-#include "family/prior.hpp"
+#include "family/fixed_prior.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "family/interval.hpp"
+#include "family/kl_interval.hpp"
 #include "math/special.hpp"
 
 namespace linkarms {

@@ -1,4 +1,4 @@
-#include "psi/pools.hpp"
+#include "psi/line_split.hpp"
 
 #include <algorithm>
 #include <array>
@@ -92,7 +92,7 @@ Bounds split_cost(const Line& line, std::span<const Index> cluster, const std::v
   std::array<Pool, 2> pools;
   std::array<Number, 4> numbers;
   double lower = -1.0;
-  std::array<Index, 2> loners{-1, -1};  // which of a and b are numbers of their own, from the third on
+  std::array<Index, 2> unpooled{-1, -1};  // which of a and b are numbers of their own, from the third on
   std::size_t count = 2;
   bool joined = lone;  // whether the shared arm is in the pool of its side
   while (true) {
@@ -124,7 +124,7 @@ Bounds split_cost(const Line& line, std::span<const Index> cluster, const std::v
       count = 2;
       for (Index m : {a, b}) {
         if (joined && m == cluster[shared]) continue;
-        loners[count - 2] = m;
+        unpooled[count - 2] = m;
         numbers[count++] = number_of(line, m, m == a ? 1.0 : -1.0);
       }
       value += linear_cost(std::span(numbers).first(count), level - value);
@@ -138,7 +138,7 @@ Bounds split_cost(const Line& line, std::span<const Index> cluster, const std::v
   }
   const double x = numbers[0].lam, y = numbers[1].lam;
   if (y < x) return {convex ? level : lower, inf};
-  for (std::size_t i = 2; i < count; ++i) lam[loners[i - 2]] = numbers[i].lam;
+  for (std::size_t i = 2; i < count; ++i) lam[unpooled[i - 2]] = numbers[i].lam;
   for (Index i = 0; i < n; ++i) {
     const Index m = cluster[i];
     if (i != shared) {

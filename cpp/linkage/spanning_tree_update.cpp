@@ -226,7 +226,7 @@ class Repair {
 
 }  // namespace
 
-void respan(const Distances& dist, std::span<const Index> dirty, SpanningTree& tree) {
+void update_spanning_tree(const Distances& dist, std::span<const Index> dirty, SpanningTree& tree) {
   Repair(dist, tree).run(dirty);
 }
 

@@ -1,4 +1,4 @@
-#include "run/game.hpp"
+#include "run/matrix_game.hpp"
 
 #include <algorithm>
 #include <numeric>

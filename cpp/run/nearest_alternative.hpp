@@ -32,9 +32,9 @@ class Cloned {
 
 /// psi at weights of its own, with lambda* and the divergences.
 /// Invariant: outside the rows of the witness `lam` holds the estimates and `kl` is zero.
-class Nearest {
+class NearestAlternative {
  public:
-  Nearest(const Model& model, const Task& task);
+  NearestAlternative(const Model& model, const Task& task);
 
   [[nodiscard]] double psi() const { return answer_.value; }
   [[nodiscard]] const Witness& witness() const { return answer_.witness; }

@@ -3,8 +3,8 @@
 // On a line a cluster falls into two parts iff a gap opens between its left arms L and its right arms R. With
 // x the right end of L, y the left end of R and theta_a <= theta_b the problem of one split is
 //
-//   min sum_m w_m KL(theta_m, lambda_m)   subject to   lambda_u <= x (u in L),  lambda_v >= y (v in R),  y -
-//   x >= lambda_b - lambda_a .
+//   min sum_m w_m KL(theta_m, lambda_m)   subject to   lambda_u <= x (u in L),  lambda_v >= y (v in R),
+//                                                      y - x >= lambda_b - lambda_a .
 //
 // At the minimum the arms of L that moved lie together at x, those of R at y. KL(theta, .) depends on theta
 // through its mean parameter, linearly, so arms of one family in one place are one arm: weights add up, mean
@@ -47,12 +47,11 @@ struct Bounds {
 /// The lowest-cost alternative for one split. The two bounds are the same but for rounding, except where an
 /// arm can pass its inflection at less than `level`. Where the lower one is at least `level` the upper one is
 /// infinite.
-///   cluster  sorted by theta; all of one family, unless there are two
-///   right    which of them are in R
-///   a, b     the inter pair, theta[a] <= theta[b]
-///   level    costs of this and more are only known to be that; not above what it costs to bring a and b
-///   together lam      a copy of theta; its entries for the cluster, a and b are set where the upper bound is
-///   below `level`
+/// - cluster: sorted by theta; all of one family, unless there are two
+/// - right: which of them are in R
+/// - a, b: the inter pair, theta[a] <= theta[b]
+/// - level: costs of this and more are only known to be that; not above what it costs to bring a and b together
+/// - lam: a copy of theta; its entries for the cluster, a and b are set where the upper bound is below `level`
 [[nodiscard]] Bounds split_cost(const Line& line, std::span<const Index> cluster, const std::vector<bool>& right, Index a,
                                 Index b, double level, MutView lam);
 

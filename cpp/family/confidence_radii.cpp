@@ -1,4 +1,4 @@
-#include "family/radii.hpp"
+#include "family/confidence_radii.hpp"
 
 #include <algorithm>
 #include <array>

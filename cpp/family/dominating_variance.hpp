@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "family/interval.hpp"
+#include "family/kl_interval.hpp"
 
 namespace linkarms {
 

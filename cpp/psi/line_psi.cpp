@@ -1,9 +1,9 @@
-#include "psi/line.hpp"
+#include "psi/line_psi.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "family/interval.hpp"
+#include "family/kl_interval.hpp"
 #include "math/constants.hpp"
 
 namespace linkarms {
