@@ -26,8 +26,11 @@ def numbers(family, theta, w, kappa):
     return [Number.divergence(family, *row) for row in zip(theta, w, kappa, strict=True)]
 
 
-def exact(scale, theta, w, kappa):
-    """The minimum and the minimiser, by bisection of the stationarity condition in 150 digits."""
+def exact(scale, theta, w, kappa, fixed=0.0):
+    """The minimum and the minimiser, by bisection of the stationarity condition in 150 digits.
+
+    The constraint is ``kappa @ lam + fixed >= 0``.
+    """
     with decimal.localcontext() as context:
         context.prec = 150
         factor = [Decimal(float(y)) * Decimal(float(scale(x))) for x, y in zip(theta, w, strict=True)]
@@ -38,7 +41,7 @@ def exact(scale, theta, w, kappa):
         for _ in range(450):
             mu = (low + high) / 2
             lam = [1 / (i - mu * r) for i, r in inverse]
-            if sum(k * x for k, x in zip(kappa, lam, strict=True)) > 0:
+            if sum(k * x for k, x in zip(kappa, lam, strict=True)) + Decimal(float(fixed)) > 0:
                 high = mu
             else:
                 low = mu
@@ -71,6 +74,27 @@ def test_poles_in_many_digits(name, constraint):
         value, found = testing.linear_cost(posed)
         assert value == pytest.approx(cost, rel=1e-14 / gap + 1e-13)
         np.testing.assert_allclose(found, lam, rtol=1e-11)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0], ids=["apart", "together"])
+@pytest.mark.parametrize("name", POLES)
+def test_poles_beside_a_number_that_stays(name, sign):
+    """Two arms that have to be ``r`` apart, or no more than ``r``: the problems of a distance threshold."""
+    family, scale = POLES[name]
+    rng, solved = np.random.default_rng(7), 0
+    while solved < 30:
+        theta, w, r = np.exp(1.5 * rng.normal(size=2)), rng.uniform(0.05, 30.0, 2), np.exp(rng.normal())
+        kappa = sign * np.array([1.0, -1.0])
+        lack = sign * r - kappa @ theta
+        if lack <= 0.0:
+            continue
+        posed = [*numbers(family, theta, w, kappa), Number.fixed(r, -sign)]
+        assert testing.has_poles(posed)
+        cost, lam = exact(scale, theta, w, kappa, -sign * r)
+        value, found = testing.linear_cost(posed)
+        assert value == pytest.approx(cost, rel=1e-14 * (theta.sum() + r) / lack + 1e-13)
+        np.testing.assert_allclose(found, [*lam, r], rtol=1e-11)
+        solved += 1
 
 
 @pytest.mark.parametrize("constraint", CONSTRAINTS)

@@ -79,7 +79,11 @@ def test_without_an_alternative_psi_is_infinite():
 )
 def test_bad_input_is_named(arguments, words):
     model = model_of({"name": "gaussian"}, 4, 2)
-    given = {"weights": np.ones(4), "theta": np.arange(8.0).reshape(4, 2) ** 2, "labels": np.array([0, 0, 1, 1])}
+    given = {
+        "weights": np.ones(4),
+        "theta": np.arange(8.0).reshape(4, 2) ** 2,
+        "labels": np.array([0, 0, 1, 1]),
+    }
     given |= arguments
     with pytest.raises(ValueError, match=words):
         _core.psi(model, **given)

@@ -3,9 +3,9 @@
 //   lambda(slope) = theta / (1 - slope / limit)   and   KL(theta, lambda) = theta limit phi(lambda / theta - 1),
 //
 // so in G(mu) = sum_m kappa_m lambda_m(mu) each term is part_m / (1 - mu rate_m) with part = kappa theta and
-// rate = kappa / (w limit). The terms with positive kappa add up to P, which increases, the others to -N, and
-// 1/P and 1/N are straight lines where each has one term: Newton's method on 1/P - 1/N needs three or four
-// steps, where on G it would first have to find its way along the pole.
+// rate = kappa / (w limit); a number that stays has the rate 0. The terms with positive parts add up to P, which
+// increases, the others to -N, and 1/P and 1/N are straight lines where each has one term: Newton's method on
+// 1/P - 1/N needs three or four steps, where on G it would first have to find its way along the pole.
 #include "pair/poles.hpp"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ struct Sums {
   Sums(std::span<const Pole> poles, double mu) {
     for (const auto& [part, rate] : poles) {
       const double r = 1.0 / (1.0 - mu * rate), term = part * r;
-      if (rate > 0.0) {
+      if (part > 0.0) {
         plus += term;
         rise += term * rate * r;
       } else {
@@ -82,11 +82,18 @@ double dual_value(std::span<Number> numbers, std::span<const Pole> poles, double
 }  // namespace
 
 bool has_poles(std::span<const Number> numbers) {
-  return std::ranges::all_of(numbers, [](const Number& x) {
+  bool rises = false, stays = false;
+  for (const Number& x : numbers) {
+    if (std::holds_alternative<Fixed>(x.kind)) {
+      stays = true;
+      continue;
+    }
     const auto* family = std::get_if<const Scalar*>(&x.kind);
     // the KL of a Poisson arm from 0 is linear
-    return family != nullptr && (is<GammaRate>(**family) || is<Poisson>(**family)) && x.theta > 0.0;
-  });
+    if (family == nullptr || !(is<GammaRate>(**family) || is<Poisson>(**family)) || !(x.theta > 0.0)) return false;
+    rises = rises || x.kappa > 0.0;
+  }
+  return rises || !stays;
 }
 
 double pole_cost(std::span<Number> numbers, double level) {

@@ -1,4 +1,4 @@
-// The linear problem where every step has a pole: exponential, gamma by rate and Poisson arms.
+// The linear problem where every step has a pole: exponential, gamma by rate and Poisson arms, and numbers that stay.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace linkarms {
 
-/// Whether the steps of all numbers have a pole.
+/// Whether the steps of all numbers that move have a pole; where some stay, one has to rise.
 [[nodiscard]] bool has_poles(std::span<const Number> numbers);
 
 /// `linear_cost` where `has_poles`.

@@ -149,9 +149,7 @@ class Psi:
     @property
     def witness(self) -> tuple[int, int, int, int] | None: ...
 
-def psi(
-    model: Model, weights: _Array, theta: _Array, labels: _Ints, task: Task | None = None
-) -> Psi: ...
+def psi(model: Model, weights: _Array, theta: _Array, labels: _Ints, task: Task | None = None) -> Psi: ...
 
 # exact psi
 
