@@ -1,4 +1,4 @@
-"""The cuts of a run into any number of clusters that are certain, found when somebody asks for them."""
+"""The cuts of a run into any number of clusters that are certified, found when asked for."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ class Client:
     def add(
         self, arm: str, value: ArrayLike, *, worker: str | None = None, key: str | None = None
     ) -> Receipt:
-        """Store a sample that nobody asked for."""
+        """Store a sample that was not asked for."""
         return self.add_many([arm], [value], worker=worker, key=key)[0]
 
     def add_many(
@@ -180,7 +180,7 @@ class Client:
         worker: str | None = None,
         key: str | None = None,
     ) -> list[Receipt]:
-        """Store samples that nobody asked for: all of them or none."""
+        """Store samples that were not asked for: all of them or none."""
         if len(arms) != len(values):
             raise InvalidInput(
                 f"there are {len(arms)} arms and {len(values)} values; give one value for each"

@@ -70,7 +70,7 @@ class InvalidSample(InvalidInput):
 
 
 class UnknownArm(InvalidInput, LookupError):
-    """An arm that this run does not have, or a pull of it that nobody asked for.
+    """An arm that this run does not have, or a pull of it that was not asked for.
 
     Examples
     --------

@@ -225,7 +225,7 @@ class Campaign:
     def add(
         self, arm: str, value: ArrayLike, *, worker: str | None = None, key: str | None = None
     ) -> Receipt:
-        """Store a sample that nobody asked for. It counts, as long as nobody chose to report it because of its value."""
+        """Store a sample that was not asked for. It counts, as long as nobody chose to report it because of its value."""
         return self.add_many([arm], [value], worker=worker, key=key)[0]
 
     def add_many(
@@ -236,7 +236,7 @@ class Campaign:
         worker: str | None = None,
         key: str | None = None,
     ) -> list[Receipt]:
-        """Store samples that nobody asked for, such as earlier measurements; all of them or, if one is refused, none."""
+        """Store samples that were not asked for, such as earlier measurements; all of them or, if one is refused, none."""
         names, samples = list(arms), list(values)
         check_batch("the number of samples", len(names))
         _check_optional(worker=worker, key=key)

@@ -124,7 +124,7 @@ def add(
     worker: str | None,
     key: str | None,
 ) -> list[Receipt]:
-    """Store samples that nobody asked for."""
+    """Store samples that were not asked for."""
     request = request_digest(key, "add", list(arms), samples, worker)
     before = session.earlier(key, request)
     if before is not None:

@@ -155,7 +155,7 @@ class TicketRow(NamedTuple):
     state : str
         One of `STATES`.
     expires_at : int or None
-        End of the lease, in microseconds since 1970 (UTC); None for a sample that nobody asked for.
+        End of the lease, in microseconds since 1970 (UTC); None for a sample that was not asked for.
     value : str or None
         The sample: a JSON list of numbers.
     told_at, number : int or None

@@ -234,7 +234,7 @@ def add(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Store a sample that nobody asked for, or many from stdin.
+    """Store a sample that was not asked for, or many from stdin.
 
     With - in place of the arm, each line of stdin has an arm and its numbers; all lines are stored, or none. Such samples count, as
     long as nobody chose to report them because of their values.

@@ -60,7 +60,7 @@ def reproduce(
 ) -> None:
     """Run the paper's experiments and compare its numbers with ours.
 
-    Each figure and table is written with the paper's numbers beside ours. Finished trials are kept in --out: an interrupted run
+    Each figure and table is written with the paper's numbers next to ours. Finished trials are kept in --out: an interrupted run
     continues there, and nothing is run twice unless its settings change. Without --taxi or --movielens, `all` leaves out figure4 or
     figure5 and says so. The exit code is 1 if a number is farther from the paper's than it should be.
 

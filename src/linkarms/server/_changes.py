@@ -91,7 +91,7 @@ def changing_routes(served: ServedCampaigns, intake: Intake) -> APIRouter:
     async def add(
         name: Name, body: Annotated[models.Add, Depends(intake.takes(models.Add, BODIES.samples))]
     ) -> Response:
-        """Store samples that nobody asked for. Give a key, so that they can be sent again."""
+        """Store samples that were not asked for. Give a key, so that they can be sent again."""
 
         def change(campaign: Campaign) -> dict[str, Any]:
             arms, values = [s.arm for s in body.samples], [s.value for s in body.samples]

@@ -151,7 +151,7 @@ class Tell(BaseModel):
 
 
 class Unasked(BaseModel):
-    """A sample that nobody asked for."""
+    """A sample that was not asked for."""
 
     model_config = ConfigDict(extra="forbid")
     arm: Text
@@ -159,7 +159,7 @@ class Unasked(BaseModel):
 
 
 class Add(BaseModel):
-    """Samples that nobody asked for: all are stored or none."""
+    """Samples that were not asked for: all are stored or none."""
 
     model_config = _request({"samples": [{"arm": "ada", "value": 0.25}], "key": "notebook, page 7"})
     samples: Annotated[list[Unasked], Field(min_length=1, fail_fast=True)]
