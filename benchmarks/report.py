@@ -1,7 +1,7 @@
 """`result` and `tell_many` at 1000 arms under the default rule: ``python -m benchmarks.report``.
 
 Every arm is told once per round. After some rounds `result` is asked for, as a page of the service does, and its processor time counts;
-the samples since the last such look are told in batches of one per arm. The table is in docs/benchmarks.md.
+the samples since the last such look are told in batches of one per arm. The table is in docs/anytime.md.
 """
 
 import argparse
@@ -19,7 +19,14 @@ LOOKS = (1, 2, 4, 10, 30, 50)
 #: Family, dimension, clusters, and how far apart their centres are in standard deviations of a sample.
 CASES = [
     (family, d, k, apart)
-    for family, d in (("gaussian-unknown", 1), ("gaussian", 2))
+    for family, d in (
+        ("gaussian-unknown", 1),
+        ("gaussian-unknown", 2),
+        ("gaussian-unknown:coordinate", 2),
+        ("gaussian-unknown:isotropic", 2),
+        ("gaussian-unknown:shared", 2),
+        ("gaussian", 2),
+    )
     for k in (2, 10, 300)
     for apart in (8.0, 1.0)
 ]
@@ -70,12 +77,12 @@ def measure(n_arms, looks):
 def table(rows):
     """Return the rows as Markdown."""
     lines = [
-        "| family | K | apart | `result()`, longest, s | at most, s | `tell_many` per sample, longest, ms |",
-        "|---|---|---|---|---|---|",
+        "| family | d | K | apart | `result()`, longest, s | at most, s | `tell_many` per sample, longest, ms |",
+        "|---|---|---|---|---|---|---|",
     ]
     for r in rows:
         lines.append(
-            f"| {r['family']} | {r['clusters']} | {r['apart']:g} | {max(r['result_s']):.3f} | {r['limit_s']:g} | {max(r['tell_ms']):.3f} |"
+            f"| {r['family']} | {r['features']} | {r['clusters']} | {r['apart']:g} | {max(r['result_s']):.3f} | {r['limit_s']:g} | {max(r['tell_ms']):.3f} |"
         )
     return "\n".join(lines)
 

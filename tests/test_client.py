@@ -5,6 +5,7 @@ import inspect
 import re
 import socket
 import threading
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -143,22 +144,83 @@ def test_tokens(tmp_path, monkeypatch):
     ],
 )
 def test_a_service_of_another_version_or_of_something_else(answer, words):
+    with something_else(answer) as url:
+        with Client("coffee", url, patience=0) as client, pytest.raises(la.errors.ServiceError, match=words):
+            client.status()
+
+
+@contextmanager
+def something_else(answer):
+    """The address of a server that gives this answer to everything."""
+
     class Other(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
             self.send_response(200)
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
             self.wfile.write(answer)
+
+        do_POST = do_GET  # noqa: N815
 
         def log_message(self, *_):
             pass
 
     with http.server.HTTPServer(("127.0.0.1", 0), Other) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}"
-        with Client("coffee", url, patience=0) as client, pytest.raises(la.errors.ServiceError, match=words):
-            client.status()
-        server.shutdown()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(b"[]", b"null", b'"x"', b"7", b"{}", b"[" * 100_000, b"\xff", b'{"name": 3, "arms": 4}', b'{"arms": ["a"]}'),
+        *(b'{"tickets": 3, "receipts": 3, "events": 3, "campaigns": 3, "parameters": 3}', b'{"campaigns": [{}]}'),
+        *(b'{"tickets": [3], "receipts": [[]], "events": ["x"], "campaigns": [0], "parameters": [[[]]], "arms": []}',),
+    ],
+    ids=lambda answer: answer[:40].decode("ascii", "replace"),
+)
+def test_json_that_is_not_that_of_a_service(answer):
+    with something_else(answer) as url, Client("coffee", url, patience=0) as client:
+        for request in (
+            client.status,
+            client.result,
+            client.ask,
+            client.history,
+            client.doctor,
+            lambda: client.tell(1, 0.5),
+            lambda: client.add("ada", 0.5),
+            lambda: Client.names(url),
+        ):
+            with pytest.raises(la.errors.ServiceError) as caught:
+                request()
+            assert "\n" not in str(caught.value)
+            assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "url", ["http://h:99999", "http://h:x", "http://[::1", "http://", "h:8000", "http://h\n:1", 8000, None]
+)
+def test_what_is_not_an_address(url):
+    with pytest.raises(la.errors.InvalidInput, match="is not the address of a service"):
+        Client("coffee", url)
+
+
+@pytest.mark.parametrize("token", ["t\u00f6ken", "a\nb", "", 7, b"bytes"])
+def test_what_is_not_a_token(token):
+    with pytest.raises(la.errors.InvalidInput, match="the token is not printable ASCII"):
+        Client("coffee", token=token)
+
+
+def test_an_export_to_a_bad_path(pair, tmp_path):
+    client, _ = pair
+    for path in (tmp_path, tmp_path / "none" / "x.csv", "a\0b", 3):
+        with pytest.raises(la.errors.InvalidInput):
+            client.export("csv", path)
+    assert list(tmp_path.glob("*.csv")) == []
 
 
 def test_nobody_there():

@@ -128,6 +128,10 @@ class BottleneckEvidence final : public AnytimeEvidence {
     if constexpr (requires { pairs_.work(); }) return pairs_.work();
     return edges_;
   }
+  [[nodiscard]] long long work_limit() const {
+    if constexpr (requires { pairs_.work_limit(); }) return pairs_.work_limit();
+    return Pairs::most_work;
+  }
   /// Whether this statistic has done the work that it may do.
   [[nodiscard]] bool is_spent() const { return is_bounded && surveyed_ && work() >= limit_; }
   /// Parts of the cluster: by the survey where it was made for such a level, else every arm for itself.
@@ -259,7 +263,7 @@ double BottleneckEvidence<Pairs>::lower_level(const Situation& now, double level
 template <class Pairs>
 double BottleneckEvidence<Pairs>::statistic(const Situation& now) {
   surveyed_ = false;
-  if constexpr (is_bounded) limit_ = work() + Pairs::most_work;
+  if constexpr (is_bounded) limit_ = work() + work_limit();
   // the nearer the level is to the answer, the fewer candidates are left
   Bridge best = begin(now);
   std::optional<Candidate> where;

@@ -1,9 +1,7 @@
 #include "evidence/own_variance.hpp"
 
-#include <numeric>
 #include <utility>
 
-#include "evidence/solved.hpp"
 #include "math/shares.hpp"
 
 namespace linkarms {
@@ -15,6 +13,8 @@ constexpr double together = 0.7;
 constexpr double least_share = 1e-3;
 /// Forms of two arms whose weights are searched one by one; of more, only the weight of an arm against the other.
 constexpr std::size_t most_turned = 8;
+/// How near halving comes to the infimum.
+constexpr double precision = 1e-3;
 /// Points that are kept: enough for the edges of four arms, twice.
 constexpr std::size_t most_points = 12;
 
@@ -54,20 +54,21 @@ OwnVarianceEvidence::Piece OwnVarianceEvidence::piece(const Situation& now, cons
     out.arms = {first, second};
     out.count = 2;
   }
-  std::array<const ArmShape*, 4> shapes{};
-  for (std::size_t i = 0; i < out.count; ++i) {
-    out.entries[i] = &entry(now.samples, out.arms[i]);
-    shapes[i] = &out.entries[i]->shape;
-  }
+  for (std::size_t i = 0; i < out.count; ++i) out.entries[i] = &entry(now.samples, out.arms[i]);
   out.t.assign(out.count * out.per, 0.0);
-  if (limits_) {
-    out.forms = make_two_arm_forms(now.samples, *limits_, w, shapes);
-  } else if (shapes_ == Shapes::round) {
-    out.forms = make_distance_forms(now.samples, now.dist, w, shapes);
-  } else {
-    out.forms = make_variance_forms(now.samples, w, shapes);
-  }
   return out;
+}
+
+void OwnVarianceEvidence::make_forms(const Situation& now, Piece& piece) const {
+  std::array<const ArmShape*, 4> shapes{};
+  for (std::size_t i = 0; i < piece.count; ++i) shapes[i] = &piece.entries[i]->shape;
+  if (limits_) {
+    piece.forms = make_two_arm_forms(now.samples, *limits_, piece.witness, shapes);
+  } else if (shapes_ == Shapes::round) {
+    piece.forms = make_distance_forms(now.samples, now.dist, piece.witness, shapes);
+  } else {
+    piece.forms = make_variance_forms(now.samples, piece.witness, shapes);
+  }
 }
 
 bool OwnVarianceEvidence::is_free(const Situation& now, const Piece& piece) const {
@@ -82,8 +83,8 @@ double OwnVarianceEvidence::log_all() const {
   return std::log(together / static_cast<double>(grid_.size()));
 }
 
-double OwnVarianceEvidence::log_alone(const Piece& piece) const {
-  return std::log((1.0 - together) / static_cast<double>(grid_.size() * piece.count));
+double OwnVarianceEvidence::log_alone(std::size_t n_arms) const {
+  return std::log((1.0 - together) / static_cast<double>(grid_.size() * n_arms));
 }
 
 double OwnVarianceEvidence::arm_evidence(const Piece& piece, std::size_t i, std::size_t j) const {
@@ -95,7 +96,7 @@ double OwnVarianceEvidence::arm_evidence(const Piece& piece, std::size_t i, std:
 }
 
 double OwnVarianceEvidence::log_evidence(const Piece& piece) const {
-  const double all = log_all(), alone = log_alone(piece);
+  const double all = log_all(), alone = log_alone(piece.count);
   std::vector<double> parts;
   for (std::size_t j = 0; j < grid_.size(); ++j) {
     double total = 0.0;
@@ -121,7 +122,7 @@ ConcaveGoal OwnVarianceEvidence::goal_of(const Piece& piece, Index scale) const 
 
 ConcaveGoal OwnVarianceEvidence::goal_at(const Piece& piece, double level) const {
   const std::size_t parts = piece.count + 1, last = piece.count;  // at each c: every arm alone, and all of them
-  const double all = log_all(), alone = log_alone(piece);
+  const double all = log_all(), alone = log_alone(piece.count);
   std::vector<double> share(grid_.size() * parts), of_scale(grid_.size(), 0.0);
   for (std::size_t j = 0; j < grid_.size(); ++j) {
     double total = 0.0;
@@ -134,10 +135,7 @@ ConcaveGoal OwnVarianceEvidence::goal_at(const Piece& piece, double level) const
   }
   to_shares(share);
   for (std::size_t k = 0; k < share.size(); ++k) of_scale[k / parts] += share[k];
-  std::vector<std::size_t> order(grid_.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order,
-                    [&](std::size_t i, std::size_t j) { return of_scale[i] != of_scale[j] ? of_scale[i] > of_scale[j] : i < j; });
+  std::vector<std::size_t> order = largest_first(of_scale);
   order.resize(std::min(order.size(), AveragedRise::most));
   double sum = 0.0;
   for (const std::size_t j : order) {
@@ -253,14 +251,14 @@ double OwnVarianceEvidence::find_low(Piece& piece, Index first) {
 
 // log E >= l_mj + log_alone for each arm and c: where that reaches the level, nothing is left to prove, so each t
 // has a cap.
-bool OwnVarianceEvidence::is_proved(Piece& piece, double level) {
+bool OwnVarianceEvidence::is_proved(Piece& piece, double level, double patience) {
   const double wanted = level + sure * (1.0 + std::abs(level));
   std::vector<double> caps;
   for (std::size_t i = 0; i < piece.count; ++i) {
     const Entry& own = *piece.entries[i];
     double cap = inf;
     for (std::size_t j = 0; j < grid_.size(); ++j) {
-      const double rise = wanted + own.price[j] - log_alone(piece);
+      const double rise = wanted + own.price[j] - log_alone(piece.count);
       if (cap == inf || own.rise[j].rise(cap) > rise) cap = std::min(cap, own.rise[j].reach(rise));
     }
     caps.insert(caps.end(), piece.per, std::max(cap, 1e-300));
@@ -275,36 +273,57 @@ bool OwnVarianceEvidence::is_proved(Piece& piece, double level) {
     return goal;
   };
   // two arms are quickly moved, and the boxes of pairs under a threshold need to be smaller
-  const bool reached = is_reached(*piece.forms, caps, start, propose, limits_ ? 4 : 1);
+  const bool reached = is_reached(*piece.forms, caps, start, propose, limits_ ? 4.0 * patience : patience);
   if (!reached) keep(piece, piece.forms->lam());
   return reached;
 }
 
 // By halving between what holds everywhere and the low point. The order of the questions does not depend on the level,
 // which only ends them early: whether a level is reached does not depend on how it is asked.
-double OwnVarianceEvidence::halve(const Situation& now, Piece& piece, Index first, double enough, double too_little) {
+double OwnVarianceEvidence::halve(Piece& piece, Index first, double enough, double too_little) {
   std::ranges::fill(piece.t, 0.0);
   double low = log_evidence(piece);  // no rise is negative
-  if (is_free(now, piece)) return low;
   double high = find_low(piece, first);
   const std::vector<double> at = piece.t;
-  while (high - low > 1e-3 * (1.0 + std::abs(high)) && low < enough && high >= too_little) {
+  while (high - low > precision * (1.0 + std::abs(high)) && low < enough && high >= too_little) {
     const double middle = 0.5 * (low + high);
     piece.t = at;
-    (is_proved(piece, middle) ? low : high) = middle;
+    (is_proved(piece, middle, 1.0) ? low : high) = middle;
   }
   return low;
 }
 
+// A proof counts only where halving is sure to come that far, too.
+std::optional<bool> OwnVarianceEvidence::glance(Piece& piece, Index first, double level) {
+  std::ranges::fill(piece.t, 0.0);
+  std::vector<double> weight;
+  for (const AveragedRise& rise : goal_of(piece, first).rises) weight.push_back(rise.slope(0.0));
+  piece.forms->solve(weight, piece.t);
+  if (log_evidence(piece) < level - sure * (1.0 + std::abs(level))) return true;
+  constexpr double patience = 0.125;
+  if (is_proved(piece, level + 2.0 * precision * (1.0 + std::abs(level)), patience)) return false;
+  return std::nullopt;
+}
+
 bool OwnVarianceEvidence::is_below(const Situation& now, const Witness& w, double level, Index first) {
   Piece piece = this->piece(now, w);
-  if (!is_free(now, piece) && recall(now, piece) && log_evidence(piece) < level - sure * (1.0 + std::abs(level))) return true;
-  return halve(now, piece, first, level, level) < level;
+  if (is_free(now, piece)) return log_evidence(piece) < level;
+  make_forms(now, piece);
+  if (recall(now, piece) && log_evidence(piece) < level - sure * (1.0 + std::abs(level))) return true;
+  if (const std::optional<bool> known = glance(piece, first, level)) return *known;
+  return halve(piece, first, level, level) < level;
 }
 
 double OwnVarianceEvidence::against(const Situation& now, const Witness& w, double level, Index first) {
   Piece piece = this->piece(now, w);
-  return halve(now, piece, first, level, -inf);
+  ++work_;
+  if (is_free(now, piece)) return log_evidence(piece);
+  make_forms(now, piece);
+  const bool reached = level < inf && glance(piece, first, level) == false;
+  const double found = reached ? level : halve(piece, first, level, -inf);
+  const long long half = std::max<Index>(model_->n_features(), 2) / 2;
+  work_ += piece.forms->solved() * half * half * half;
+  return found;
 }
 
 // One of two arms moves by at least half of the gap, and log E is at least what it says alone.
@@ -312,7 +331,7 @@ bool OwnVarianceEvidence::is_clear(const Situation& now, const Witness& w, doubl
   const double half = 0.5 * limits_->gap(w, now.dist), wanted = level + sure * (1.0 + std::abs(level));
   if (half <= 0.0) return false;
   const auto [first, second] = TwoArms(w);
-  const double alone = std::log((1.0 - together) / static_cast<double>(2 * grid_.size()));
+  const double alone = log_alone(2);
   for (const Index m : {first, second}) {
     const Entry& own = entry(now.samples, m);
     if (own.shape.flat) return false;
@@ -326,7 +345,10 @@ bool OwnVarianceEvidence::is_clear(const Situation& now, const Witness& w, doubl
 
 Index OwnVarianceEvidence::best_scale(const Situation& now, const Witness& w, Index scale) {
   Piece piece = this->piece(now, w);
-  if (!is_free(now, piece)) find_low(piece, scale);
+  if (!is_free(now, piece)) {
+    make_forms(now, piece);
+    find_low(piece, scale);
+  }
   double most = -inf;
   for (std::size_t j = 0; j < grid_.size(); ++j) {
     double value = 0.0;
@@ -337,22 +359,6 @@ Index OwnVarianceEvidence::best_scale(const Situation& now, const Witness& w, In
     }
   }
   return scale;
-}
-
-// How far an arm can be where the evidence is below the level: sum_k t_k is at most the t of the largest share of
-// the level (rises are concave), and |D|^2 at most that times the largest variance.
-std::vector<SpreadBounds> OwnVarianceEvidence::bounds(const Situation& now, double level, Index first, const Witness&) {
-  const auto j = static_cast<std::size_t>(first);
-  SpreadBounds out;
-  for (Index m = 0; m < model_->n_arms(); ++m) out.price.push_back(entry(now.samples, m).price[j]);
-  out.constant = -log_all();
-  out.least = std::max(largest_share(level + out.constant, out.price), 1e-300);
-  for (Index m = 0; m < model_->n_arms(); ++m) {
-    const Entry& own = entry(now.samples, m);
-    const double t = own.shape.flat ? inf : own.rise[j].reach(out.least);
-    out.spread.push_back(t < inf ? std::min(2.0 * t * own.shape.widest / out.least, 1e300) : 1e300);
-  }
-  return {out};
 }
 
 }  // namespace linkarms

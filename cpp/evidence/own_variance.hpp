@@ -21,6 +21,8 @@ class OwnVarianceEvidence {
  public:
   static constexpr EvidenceUnit unit = EvidenceUnit::set;
   static constexpr bool averages_grid = true;
+  /// The least work for one statistic, in what `work` counts: about 5 us each in two dimensions.
+  static constexpr long long most_work = 8000;
 
   /// With a tolerance, lengths between clusters come stretched by it. `Shapes::round`: the evidence with the largest
   /// variance of each arm in every direction, which is never above, and for which the tolerance counts; `own` takes no
@@ -32,7 +34,12 @@ class OwnVarianceEvidence {
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);
   [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first);
   [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale);
+  /// For the shares of the c that are best where it matters and for those of the prices alone; and by one arm alone.
   [[nodiscard]] std::vector<SpreadBounds> bounds(const Situation& now, double level, Index first, const Witness& at);
+  /// Pieces that `against` was asked for so far, and the Gaussian problems that it solved, each by the cube of its dimensions. With
+  /// few arms more is done for one statistic: there every piece should be proved.
+  [[nodiscard]] long long work() const { return work_; }
+  [[nodiscard]] long long work_limit() const { return std::max(most_work, static_cast<long long>(4e7) / square(model_->n_arms())); }
   /// A quick look at a merge or a split: true only where the evidence is at least `level`.
   [[nodiscard]] bool is_clear(const Situation& now, const Witness& w, double level, Index first);
   void sampled(const Situation&, Index) const {}
@@ -51,7 +58,8 @@ class OwnVarianceEvidence {
     Witness witness;
     Matrix lam;
   };
-  /// The arms of a witness, what their samples say, and the problem below. `t` are the forms at a lambda.
+  /// The arms of a witness, what their samples say, and the problem below, once they are to be moved. `t` are the forms at
+  /// a lambda.
   struct Piece {
     Witness witness;
     std::array<Index, 4> arms;
@@ -64,6 +72,7 @@ class OwnVarianceEvidence {
 
   [[nodiscard]] const Entry& entry(const Samples& samples, Index m);
   [[nodiscard]] Piece piece(const Situation& now, const Witness& w);
+  void make_forms(const Situation& now, Piece& piece) const;
   /// Whether the infimum is where every arm is: the constraint holds there, or some arm moves anywhere for nothing.
   [[nodiscard]] bool is_free(const Situation& now, const Piece& piece) const;
   /// l_mj of the i-th arm at `piece.t`.
@@ -72,25 +81,42 @@ class OwnVarianceEvidence {
   [[nodiscard]] double log_evidence(const Piece& piece) const;
   /// The logarithms of the weights of the two parts at one c.
   [[nodiscard]] double log_all() const;
-  [[nodiscard]] double log_alone(const Piece& piece) const;
+  [[nodiscard]] double log_alone(std::size_t n_arms) const;
 
   /// By 7.4, for a distribution q on the parts of E: log E >= sum of their logarithms, each times its share, less
   /// sum q log(q / weight). With the q of the parts at `piece.t` both are equal there. Returns what the arms'
   /// rises have to reach for the right side to be at least `level`.
   [[nodiscard]] ConcaveGoal goal_at(const Piece& piece, double level) const;
   [[nodiscard]] ConcaveGoal goal_of(const Piece& piece, Index scale) const;
+  /// A quick look, enough for most pieces: whether log E is below `level`, by one lambda or a short proof; nothing where
+  /// that does not tell.
+  [[nodiscard]] std::optional<bool> glance(Piece& piece, Index first, double level);
   /// Bring `piece.t` to a low point of log E, and keep it; returns log E there.
   double find_low(Piece& piece, Index first);
   /// Bring `piece.t` to many places, of which one is near the least log E of two arms; `consider` looks at each.
   void share_the_way(Piece& piece, const std::function<void()>& consider) const;
-  /// The infimum of log E within a thousandth, from below; ends as soon as it is sure to be at least `enough`, or below
+  /// The infimum of log E within a thousandth, from below, for a piece that is not free; ends as soon as it is sure to be at least `enough`, or below
   /// `too_little`.
-  double halve(const Situation& now, Piece& piece, Index first, double enough, double too_little);
+  double halve(Piece& piece, Index first, double enough, double too_little);
   /// Bring `piece.t` to what is kept for its witness, if anything.
   bool recall(const Situation& now, Piece& piece) const;
   void keep(const Piece& piece, const Matrix& lam);
   /// Whether log E is at least `level` everywhere; proved with the shares at `piece.t`.
-  [[nodiscard]] bool is_proved(Piece& piece, double level);
+  [[nodiscard]] bool is_proved(Piece& piece, double level, double patience);
+  /// How far one arm of three or four has to be for log E to reach a level, whatever the others do: its t, infinite where that is
+  /// not enough; and what log E is at least.
+  struct AloneCaps {
+    std::size_t n_arms;
+    double least;
+    std::vector<double> t;
+  };
+  /// What lengths say about log E, once all entries are those of the samples: by the arm that moves most; and by all of them,
+  /// where each c has a share.
+  [[nodiscard]] AloneCaps caps_alone(double level, std::size_t n_arms) const;
+  [[nodiscard]] SpreadBounds bounds_alone(double level, const AloneCaps& caps) const;
+  [[nodiscard]] SpreadBounds bounds_together(std::span<const double> share, double level, const AloneCaps& caps) const;
+
+  [[nodiscard]] static long long square(long long x) { return x * x; }
 
   const Model* model_;
   std::vector<double> grid_;
@@ -100,6 +126,7 @@ class OwnVarianceEvidence {
   std::vector<Entry> entries_;
   std::vector<Point> points_;
   std::size_t next_ = 0;  ///< the point that is replaced next
+  long long work_ = 0;
 };
 
 }  // namespace linkarms

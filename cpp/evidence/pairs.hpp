@@ -41,6 +41,7 @@ struct SpreadBounds {
   std::vector<double> spread, price;
   double least = 0.0;     ///< above 0 where the spreads say nothing about smaller costs
   double constant = 0.0;  ///< what evidence pays besides the prices of its arms
+  bool shared = false;    ///< it speaks only of pairs that share an arm
 };
 
 /// The sum of x over the arms of a pair of pairs; a shared arm counts once.

@@ -2,9 +2,31 @@
 
 #include <array>
 
+#include "evidence/solved.hpp"
+#include "family/variance_rise.hpp"
 #include "math/special.hpp"
 
 namespace linkarms {
+namespace {
+
+/// What not knowing the precision costs: its prior has the shape a, which the samples bring to `top`. It grows with them.
+[[nodiscard]] double precision_price(double a, double top) {
+  return log_gamma(a) - log_gamma(top) - a * std::log(a) + top * std::log(top) - (top - a);
+}
+
+/// top log(rho) - a (rho - 1) as a function of rho - 1, up to where it is largest.
+struct RatioRise {
+  double a, top;
+  [[nodiscard]] double most() const { return (top - a) / a; }
+  [[nodiscard]] double rise(double more) const {
+    const double x = std::min(more, most());
+    return top * std::log1p(x) - a * x;
+  }
+  [[nodiscard]] double slope(double more) const { return more < most() ? top / (1.0 + more) - a : 0.0; }
+  [[nodiscard]] double limit() const { return rise(most()); }
+};
+
+}  // namespace
 
 // One precision for all arms of the set: n, T and R add up, and the infimum of T/R over the piece is the
 // largest rho with
@@ -23,7 +45,7 @@ double SharedVarianceEvidence::at_scale(const Situation& now, const Witness& w, 
     most = std::min(most, (c + n) / c);
   }
   const double top = a + 0.5 * total * d;
-  price += log_gamma(a) - log_gamma(top) - a * std::log(a) + top * std::log(top) - (top - a);
+  price += precision_price(a, top);
   const double p = now.dist(w.u, w.v), q = now.dist(w.a, w.b), r = now.dist(w.v, w.b) - tolerance_;
   const auto enough = [&](double rho) {
     const auto inverse = [&](Index m) {
@@ -47,7 +69,7 @@ double SharedVarianceEvidence::at_scale(const Situation& now, const Witness& w, 
     const double middle = 0.5 * (low + high);
     (enough(middle) ? low : high) = middle;
   }
-  return top * std::log(low) - a * (low - 1.0) - price / discount_;
+  return RatioRise{a, top}.rise(low - 1.0) - price / discount_;
 }
 
 double SharedVarianceEvidence::against(const Situation& now, const Witness& w, double level, Index first) const {
@@ -71,12 +93,35 @@ Index SharedVarianceEvidence::best_scale(const Situation& now, const Witness& w,
   return scale;
 }
 
-// A price of infinity says nothing.
-std::vector<SpreadBounds> SharedVarianceEvidence::bounds(const Situation&, double, Index, const Witness&) const {
-  const auto n = static_cast<std::size_t>(model_->n_arms());
-  SpreadBounds out{std::vector(n, 1e300), std::vector(n, inf)};
-  out.least = 1.0;
-  return {out};
+// The arms of a set share n and S; for a bound that separates, the price is that of the most samples that four arms have, the
+// rise that of the fewest of three, and S the largest sum of four. With rho where that rise reaches the largest share of the
+// level, |q| - |p| >= sqrt((rho - 1) S sum_m 1/w_m(rho)) shows that T/R gets at least there.
+SpreadBounds SharedVarianceEvidence::bounds_of(const Samples& samples, double level, double c) const {
+  const double d = model_->n_features(), a = 0.5 * c * d;
+  const auto size = static_cast<std::size_t>(model_->n_arms());
+  std::vector<double> counts, squares;
+  SpreadBounds out{std::vector(size, 1e300), {}};
+  for (Index m = 0; m < model_->n_arms(); ++m) {
+    counts.push_back(samples.count(m));
+    squares.push_back(samples.moments(m).all_squares);
+    out.price.push_back(0.5 * d * std::log1p(counts.back() / c) / discount_);
+  }
+  std::array<double, 3> fewest{};
+  std::ranges::partial_sort_copy(counts, fewest);
+  const RatioRise rise{a, a + 0.5 * d * (fewest[0] + fewest[1] + fewest[2])};
+  out.constant = precision_price(a, a + 0.5 * d * largest_share(0.0, counts)) / discount_;
+  out.least = std::max(largest_share(level + out.constant, out.price), 1e-300);
+  const double more = first_reaching(rise, out.least, 1e-3);
+  for (std::size_t m = 0; m < size; ++m) {
+    const double weight = counts[m] - (1.0 + more) * c * counts[m] / (c + counts[m]);
+    if (weight > 0.0) out.spread[m] = std::min(more * largest_share(0.0, squares) / (2.0 * out.least * weight), 1e300);
+  }
+  return out;
+}
+
+std::vector<SpreadBounds> SharedVarianceEvidence::bounds(const Situation& now, double level, Index first, const Witness&) const {
+  return {bounds_of(now.samples, level, grid_[static_cast<std::size_t>(first)]),
+          bounds_of(now.samples, level, *std::ranges::max_element(grid_))};
 }
 
 }  // namespace linkarms

@@ -11,6 +11,8 @@ class SharedVarianceEvidence {
  public:
   static constexpr EvidenceUnit unit = EvidenceUnit::set;
   static constexpr bool averages_grid = false;
+  /// Pieces for one statistic, about 20 us each.
+  static constexpr long long most_work = 2000;
 
   /// With a tolerance, lengths between clusters come stretched by it.
   SharedVarianceEvidence(const Model& model, std::vector<double> grid, double discount, double tolerance = 0.0)
@@ -21,13 +23,14 @@ class SharedVarianceEvidence {
     return against(now, w, level, first) < level;
   }
   [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale) const;
-  /// The costs do not separate: lengths alone say nothing.
+  /// For the c by which arms are chosen, and for the largest, which has the smallest prices.
   [[nodiscard]] std::vector<SpreadBounds> bounds(const Situation& now, double level, Index first, const Witness& at) const;
   void sampled(const Situation&, Index) const {}
   void forget() const {}
 
  private:
   [[nodiscard]] double at_scale(const Situation& now, const Witness& w, double c) const;
+  [[nodiscard]] SpreadBounds bounds_of(const Samples& samples, double level, double c) const;
 
   const Model* model_;
   std::vector<double> grid_;

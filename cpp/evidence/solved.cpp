@@ -1,13 +1,13 @@
 #include "evidence/solved.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
+#include <vector>
 
 namespace linkarms {
 
-double largest_share(double level, View price) {
-  std::array<double, 4> largest{};
+double largest_share(double level, View price, std::size_t most) {
+  std::vector<double> largest(most, 0.0);
   std::partial_sort_copy(price.begin(), price.end(), largest.begin(), largest.end(), std::greater<>());
   double total = level;
   for (const double x : largest) total += std::max(x, 0.0);

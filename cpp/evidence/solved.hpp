@@ -36,8 +36,8 @@ class SolvedEvidence {
   ScaleTables tables_;
 };
 
-/// The largest of the levels that the arms of a pair of pairs can spend between them: the level and the four
-/// largest prices, at least 0.
-[[nodiscard]] double largest_share(double level, View price);
+/// The largest of the levels that the arms of a pair of pairs can spend between them: the level and the largest prices, four
+/// or so many, at least 0.
+[[nodiscard]] double largest_share(double level, View price, std::size_t most = 4);
 
 }  // namespace linkarms

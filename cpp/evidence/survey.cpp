@@ -29,12 +29,13 @@ void Survey::make(const Situation& now, std::vector<SpreadBounds> bounds, double
   make_trees(now);
   make_classes(now);
   make_table(now);
+  make_stars(now);
 }
 
 // Prim's algorithm on the lengths that edges need to be clear of a typical pair.
 void Survey::make_trees(const Situation& now) {
   const Clusters& clusters = now.partition.clusters();
-  const SpreadBounds& bound = bounds_.front();
+  const SpreadBounds& bound = bounds_.front();  // (one that speaks of all pairs)
   const auto middle = [](std::vector<double> x) {
     std::ranges::nth_element(x, x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2));
     return x[x.size() / 2];
@@ -97,7 +98,7 @@ void Survey::make_classes(const Situation& now) {
   widest_.clear();
   for (const SpreadBounds& bound : bounds_) {
     SpreadBounds& widest =
-        widest_.emplace_back(SpreadBounds{std::vector(n, 0.0), std::vector(n, -inf), bound.least, bound.constant});
+        widest_.emplace_back(SpreadBounds{std::vector(n, 0.0), std::vector(n, -inf), bound.least, bound.constant, bound.shared});
     for (Index m = 0; m < now.samples.n_arms(); ++m) {
       widest.spread[class_[m]] = std::max(widest.spread[class_[m]], bound.spread[m]);
       widest.price[class_[m]] = std::max(widest.price[class_[m]], bound.price[m]);
@@ -105,13 +106,52 @@ void Survey::make_classes(const Situation& now) {
   }
 }
 
-bool Survey::is_spoke(const std::vector<SpreadBounds>& pair, Index near, Index far, const std::vector<SpreadBounds>& arms,
-                      Index v, double level) {
+bool Survey::is_free_spoke(const std::vector<SpreadBounds>& pair, Index near, Index far, const std::vector<SpreadBounds>& arms,
+                           Index v, double level) {
   for (std::size_t s = 0; s < pair.size(); ++s) {
     // (summed as `total_of` does, so that equal evidence is not lost to rounding)
     if (-(pair[s].price[near] + arms[s].price[v] + pair[s].price[far]) >= level + pair[s].constant) return true;
   }
   return false;
+}
+
+bool Survey::is_spoke(const Situation& now, Index hub, Index far, Index v, double level) const {
+  if (is_free_spoke(bounds_, hub, far, bounds_, v, level)) return true;
+  const double gap = now.dist(hub, far) - now.dist(hub, v) * (1.0 + 1e-14);
+  return gap > 0.0 && std::ranges::any_of(bounds_, [&](const SpreadBounds& bound) {
+           const View p = bound.price, s = bound.spread;
+           return gap >= needed_gap(bound, level + bound.constant + p[hub] + p[v] + p[far], 4.0 * s[hub] + s[v] + s[far]);
+         });
+}
+
+// The longest spoke and the widest arm of the cluster are those that count.
+void Survey::make_stars(const Situation& now) {
+  const Clusters& clusters = now.partition.clusters();
+  const auto n = static_cast<std::size_t>(n_classes_);
+  star_.assign(static_cast<std::size_t>(clusters.n_arms()) * n, inf);
+  std::vector<double> longest(static_cast<std::size_t>(clusters.n_arms()), 0.0);
+  for (Index hub = 0; hub < clusters.n_arms(); ++hub) {
+    for (const Index m : clusters.members(clusters.label(hub))) longest[hub] = std::max(longest[hub], now.dist(hub, m));
+  }
+  for (Index k = 0; k < clusters.n_clusters(); ++k) {
+    const auto arms = clusters.members(k);
+    for (std::size_t s = 0; s < bounds_.size(); ++s) {
+      const SpreadBounds& bound = bounds_[s];
+      double spread = 0.0, price = -inf;
+      for (const Index m : arms) {
+        spread = std::max(spread, bound.spread[m]);
+        price = std::max(price, bound.price[m]);
+      }
+      for (const Index hub : arms) {
+        for (std::size_t c = 0; c < n; ++c) {
+          const double prices = level_ + bound.constant + bound.price[hub] + price + widest_[s].price[c];
+          const double gap = needed_gap(bound, prices, 4.0 * bound.spread[hub] + spread + widest_[s].spread[c]);
+          double& star = star_[static_cast<std::size_t>(hub) * n + c];
+          star = std::min(star, longest[hub] * (1.0 + 1e-14) + std::max(gap, 0.0));
+        }
+      }
+    }
+  }
 }
 
 /// From which length on pairs of arms of two classes are clear of cluster k at one of the c. `own`: the first
@@ -121,12 +161,14 @@ double Survey::needed(Index k, Index near, Index far, bool own) const {
   std::vector<const TreeEdge*> edges;
   for (const TreeEdge& edge : tree(k)) {
     if (edge.parent < 0) continue;
-    if (own && is_spoke(widest_, near, far, bounds_, edge.u, level_) && is_spoke(widest_, near, far, bounds_, edge.v, level_))
+    if (own && is_free_spoke(widest_, near, far, bounds_, edge.u, level_) &&
+        is_free_spoke(widest_, near, far, bounds_, edge.v, level_))
       continue;
     edges.push_back(&edge);
   }
   for (std::size_t s = 0; s < bounds_.size(); ++s) {
     const SpreadBounds &bound = bounds_[s], &widest = widest_[s];
+    if (bound.shared) continue;
     const double prices = level_ + bound.constant + widest.price[near] + widest.price[far];
     // a shared arm counts four times: once with the edge, once with the pair, twice besides
     const double spreads = (own ? 3.0 : 1.0) * widest.spread[near] + widest.spread[far];
@@ -162,7 +204,9 @@ void Survey::make_table(const Situation& now) {
 
 double Survey::least_level() const {
   double most = -inf;
-  for (const SpreadBounds& bound : bounds_) most = std::max(most, -bound.constant - largest_share(0.0, bound.price));
+  for (const SpreadBounds& bound : bounds_) {
+    if (!bound.shared) most = std::max(most, -bound.constant - largest_share(0.0, bound.price));
+  }
   return most;
 }
 
@@ -180,7 +224,8 @@ std::vector<Candidate> Survey::candidates(const Situation& now, std::size_t most
         if (tree(k).size() < 2) continue;
         const auto at = [&](Index own, Index x, Index y) { return table_[((k * 2 + own) * n + x) * n + y]; };
         const double least = clusters.label(a) == k ? at(1, i, j) : clusters.label(b) == k ? at(1, j, i) : at(0, i, j);
-        if (q >= least) continue;
+        const auto star = [&](Index hub, Index c) { return clusters.label(hub) == k ? star_[hub * n + c] : inf; };
+        if (q >= least || q >= star(a, j) || q >= star(b, i)) continue;
         out.push_back({a, b, k, least - q});
         if (out.size() >= most) return out;
       }
@@ -193,6 +238,7 @@ bool Survey::is_clear(const TreeEdge& edge, double q, Index a, Index b, double l
   const double gap = q - edge.length;
   const Index shared = edge.u == a || edge.u == b ? edge.u : edge.v == a || edge.v == b ? edge.v : -1;
   for (const SpreadBounds& bound : bounds_) {
+    if (bound.shared && shared < 0) continue;
     const View s = bound.spread, p = bound.price;
     double prices = p[edge.u] + p[edge.v] + p[a] + p[b], spreads = s[edge.u] + s[edge.v] + s[a] + s[b];
     if (shared >= 0) {
@@ -211,6 +257,7 @@ double Survey::lower(const Situation& now, const Witness& w, double level) const
   const double gap = std::max(now.dist(o.a, o.b) - now.dist(o.u, o.v), 0.0);
   double most = -inf;
   for (const SpreadBounds& bound : bounds_) {
+    if (bound.shared && !o.shared()) continue;
     const View s = bound.spread;
     const double spreads = s[o.u] + s[o.v] + s[o.b] + s[o.a] + (o.shared() ? 2.0 * s[o.u] : 0.0);
     const double cost = gap * gap / (2.0 * spreads * (1.0 + sure));
@@ -227,7 +274,7 @@ Index Survey::split(const Situation& now, Index k, Index a, Index b, double leve
   const Index hub = clusters.label(a) == k ? a : clusters.label(b) == k ? b : -1, far = hub == a ? b : a;
   // 0 is the part of the hub, if there is one; an arm whose edge is not clear begins a part, unless it is a
   // spoke
-  const auto spoke = [&](Index m) { return hub >= 0 && (m == hub || is_spoke(bounds_, hub, far, bounds_, m, level)); };
+  const auto spoke = [&](Index m) { return hub >= 0 && (m == hub || is_spoke(now, hub, far, m, level)); };
   part.resize(edges.size());
   std::vector<Index> joins;  // for each part, the one that it turned out to belong to
   if (hub >= 0) joins.push_back(0);

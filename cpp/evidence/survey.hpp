@@ -6,9 +6,8 @@
 //   |q| >= p + sqrt(2 max(L + P_e + P_a + P_b, least) (S_e + s_a + s_b)),
 // so the longest such requirement over the edges of a tree is a length from which on pairs are clear. It is
 // found for classes of arms with similar spreads; pairs that are shorter are looked at one by one. No cost is
-// negative, so an edge whose prices are no more than -L needs nothing else. Early in a run that is what most
-// candidates of a large cluster rest on: an arm of the pair joined to each of the others, which has three
-// prices to pay instead of four.
+// negative, so an edge whose prices are no more than -L needs nothing else. A large cluster mostly rests on a star: an arm of
+// the pair, the hub, joined to each of the others by spokes, which have three prices to pay instead of four.
 #pragma once
 
 #include <span>
@@ -62,11 +61,13 @@ class Survey {
   void make_trees(const Situation& now);
   void make_classes(const Situation& now);
   void make_table(const Situation& now);
+  void make_stars(const Situation& now);
   [[nodiscard]] bool is_clear(const TreeEdge& edge, double q, Index a, Index b, double level) const;
-  /// Whether arm v is sure to be joined to `near`, of its cluster, against (near, far); by the prices of arms
-  /// or of classes.
-  [[nodiscard]] static bool is_spoke(const std::vector<SpreadBounds>& pair, Index near, Index far,
-                                     const std::vector<SpreadBounds>& arms, Index v, double level);
+  /// Whether arm v is sure to be joined to `near`, of its cluster, against (near, far), by the prices of arms or of classes; and
+  /// by the lengths as well.
+  [[nodiscard]] static bool is_free_spoke(const std::vector<SpreadBounds>& pair, Index near, Index far,
+                                          const std::vector<SpreadBounds>& arms, Index v, double level);
+  [[nodiscard]] bool is_spoke(const Situation& now, Index hub, Index far, Index v, double level) const;
   [[nodiscard]] double needed(Index k, Index near, Index far, bool own) const;
   [[nodiscard]] std::span<const TreeEdge> tree(Index k) const {
     return std::span(edges_).subspan(first_[k], first_[k + 1] - first_[k]);
@@ -82,6 +83,8 @@ class Survey {
   /// (K, own, C, C): from which length on pairs of two classes are clear of a cluster, that of the first arm
   /// where `own`; and the largest.
   std::vector<double> table_, top_;
+  /// (M, C): from which length on pairs of an arm with one of a class are clear of its cluster by a star.
+  std::vector<double> star_;
 };
 
 }  // namespace linkarms

@@ -61,7 +61,7 @@ class RoundForms final : public VarianceForms {
     witness_ = {0, 1, w.shared() ? 0 : 3, 2};
   }
 
-  double solve(std::span<const double> weight, std::span<double> t) override {
+  double solve_at(std::span<const double> weight, std::span<double> t) override {
     for (std::size_t i = 0; i < count_; ++i) spread_[i] = unit_[i] / (2.0 * weight[i]);
     lam_ = theta_;
     isotropic_solution(theta_, dist_, spread_, witness_, lam_);
@@ -94,7 +94,7 @@ class EllipticForms final : public VarianceForms {
         quadratic_(samples, std::span(arms_).first(shared_ ? 3 : 4), shapes),
         pair_(lam_.cols()) {}
 
-  double solve(std::span<const double> weight, std::span<double> t) override {
+  double solve_at(std::span<const double> weight, std::span<double> t) override {
     const auto n = static_cast<std::size_t>(shared_ ? 3 : 4), per = weight.size() / n;
     quadratic_.set(weight);
     const double cost =
@@ -135,7 +135,7 @@ class DistanceForms final : public VarianceForms {
     }
   }
 
-  double solve(std::span<const double> weight, std::span<double> t) override {
+  double solve_at(std::span<const double> weight, std::span<double> t) override {
     double total = 0.0;
     for (std::size_t i = 0; i < count_; ++i) total += kappa_[i] * kappa_[i] * unit_[i] / weight[i];
     lam_ = theta_;
@@ -174,7 +174,7 @@ class TwoArmForms final : public VarianceForms {
         quadratic_(samples, arms_, shapes),
         pair_(lam_.cols()) {}
 
-  double solve(std::span<const double> weight, std::span<double> t) override {
+  double solve_at(std::span<const double> weight, std::span<double> t) override {
     quadratic_.set(weight);
     const double cost = pair_.solve(quadratic_[0], quadratic_[1], apart_, distance_);
     const std::size_t per = weight.size() / 2;

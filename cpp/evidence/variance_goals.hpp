@@ -22,6 +22,7 @@ class TolerantVarianceEvidence {
  public:
   static constexpr EvidenceUnit unit = EvidenceUnit::set;
   static constexpr bool averages_grid = true;
+  static constexpr long long most_work = OwnVarianceEvidence::most_work;
 
   TolerantVarianceEvidence(const Model& model, const std::vector<double>& grid, double discount, double tolerance)
       : plain_(model, grid, discount, tolerance), round_(model, grid, discount, tolerance, OwnVarianceEvidence::Shapes::round) {}
@@ -37,6 +38,8 @@ class TolerantVarianceEvidence {
   [[nodiscard]] std::vector<SpreadBounds> bounds(const Situation& now, double level, Index first, const Witness& at) {
     return round_.bounds(now, level, first, at);
   }
+  [[nodiscard]] long long work() const { return plain_.work() + round_.work(); }
+  [[nodiscard]] long long work_limit() const { return plain_.work_limit(); }
   void sampled(const Situation&, Index) const {}
   void forget() {
     plain_.forget();

@@ -23,6 +23,25 @@
 
 namespace linkarms {
 
+/// A t at which a rise, concave and increasing from 0, is at least `level`: within `precision` of the first; infinite where
+/// there is none.
+template <class Rise>
+[[nodiscard]] double first_reaching(const Rise& rise, double level, double precision) {
+  if (level <= 0.0) return 0.0;
+  if (!(rise.limit() > level * (1.0 + 1e-9))) return inf;
+  double low = 0.0, high = level / rise.slope(0.0);  // the rise is concave: not yet there
+  while (rise.rise(high) < level) {
+    low = high;
+    high *= 2.0;
+    if (high > 1e300) return inf;
+  }
+  while (high - low > precision * high) {
+    const double middle = 0.5 * (low + high);
+    (rise.rise(middle) < level ? low : high) = middle;
+  }
+  return high;
+}
+
 /// How the evidence of one arm rises with t >= 0: concave, increasing, from 0 to `limit`.
 class VarianceRise {
  public:
@@ -41,21 +60,7 @@ class VarianceRise {
   [[nodiscard]] double limit() const { return at_ratio(std::min(rest_ / r_, most_)); }
 
   /// A t at which the rise is at least `level`, within a thousandth of the first; infinite where there is none.
-  [[nodiscard]] double reach(double level) const {
-    if (level <= 0.0) return 0.0;
-    if (!(limit() > level * (1.0 + 1e-9))) return inf;
-    double low = 0.0, high = level / slope(0.0);  // the rise is concave: not yet there
-    while (rise(high) < level) {
-      low = high;
-      high *= 2.0;
-      if (high > 1e300) return inf;
-    }
-    while (high - low > 1e-3 * high) {
-      const double middle = 0.5 * (low + high);
-      (rise(middle) < level ? low : high) = middle;
-    }
-    return high;
-  }
+  [[nodiscard]] double reach(double level) const { return first_reaching(*this, level, 1e-3); }
 
  private:
   [[nodiscard]] double at_ratio(double more) const { return top_ * std::log1p(more) - a_ * more; }

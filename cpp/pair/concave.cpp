@@ -31,11 +31,11 @@ class Prover {
         t_(caps.size()),
         at_(caps.size()) {}
 
-  [[nodiscard]] bool run(std::span<const double> start, int patience) {
+  [[nodiscard]] bool run(std::span<const double> start, double patience) {
     if (!add_goal(start)) return false;
     std::vector<Box> open{{std::vector(caps_.size(), 0.0), {caps_.begin(), caps_.end()}}};
     for (int boxes = 0; !open.empty(); ++boxes) {
-      if (boxes == patience * most_boxes(caps_.size())) return false;
+      if (boxes >= patience * most_boxes(caps_.size())) return false;
       Box box = std::move(open.back());
       open.pop_back();
       cut_ = {};
@@ -222,7 +222,7 @@ double descend(QuadraticForms& forms, std::span<const AveragedRise> rises, std::
 }
 
 bool is_reached(QuadraticForms& forms, std::span<const double> caps, std::span<const double> start, const ProposeGoal& propose,
-                int patience) {
+                double patience) {
   return Prover(forms, caps, propose).run(start, patience);
 }
 

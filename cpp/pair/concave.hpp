@@ -37,6 +37,7 @@ class AveragedRise {
     for (std::size_t j = 0; j < size_; ++j) total += parts_[j].share * parts_[j].rise.slope(t);
     return total;
   }
+  [[nodiscard]] double limit() const { return rise(inf); }
 
  private:
   struct Part {
@@ -52,12 +53,21 @@ class QuadraticForms {
  public:
   virtual ~QuadraticForms() = default;
   /// The minimum, or a lower bound within rounding; `t` becomes the forms at the minimiser. Weights are above 0.
-  virtual double solve(std::span<const double> weight, std::span<double> t) = 0;
+  double solve(std::span<const double> weight, std::span<double> t) {
+    ++solved_;
+    return solve_at(weight, t);
+  }
+  /// How often it was solved.
+  [[nodiscard]] long long solved() const { return solved_; }
 
  protected:
   QuadraticForms() = default;
   QuadraticForms(const QuadraticForms&) = default;
   QuadraticForms& operator=(const QuadraticForms&) = default;
+  virtual double solve_at(std::span<const double> weight, std::span<double> t) = 0;
+
+ private:
+  long long solved_ = 0;
 };
 
 /// A local minimiser: tangents from the forms in `t`, until nothing changes; `t` becomes its forms and `forms`
@@ -76,8 +86,8 @@ using ProposeGoal = std::function<std::optional<ConcaveGoal>(std::span<const dou
 
 /// Whether at every lambda that the constraint allows, and whose t_k are at most their caps (which may be infinite),
 /// some goal is met; the first is that for `start`. Never true where it is not so; false too where that takes too long
-/// to show: `patience` times as long as usual. Where it is refuted, `forms` is left at a lambda that shows it.
+/// to show: `patience` times as long as usual, which may be less than one. Where it is refuted, `forms` is left at a lambda that shows it.
 [[nodiscard]] bool is_reached(QuadraticForms& forms, std::span<const double> caps, std::span<const double> start,
-                              const ProposeGoal& propose, int patience = 1);
+                              const ProposeGoal& propose, double patience = 1.0);
 
 }  // namespace linkarms

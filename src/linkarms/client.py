@@ -13,7 +13,6 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -22,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from linkarms import errors
 from linkarms._samples import as_sample
+from linkarms.campaign._export import check_target, written_whole
 from linkarms.campaign._records import Checkup, Event, Receipt, Status, Ticket
 from linkarms.errors import InvalidInput, LinkarmsError, ServiceError
 from linkarms.result import Result
@@ -81,11 +81,8 @@ class Client:
         patience: float = 60.0,
         timeout: float = 120.0,
     ) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InvalidInput(f"url={url!r} is not the address of a service; write it like {_URL}")
-        self.name, self.url, self.patience, self.timeout = name, url.rstrip("/"), patience, timeout
-        self._token = os.environ.get("LINKARMS_TOKEN") if token is None else token
+        self.name, self.url, self.patience, self.timeout = name, _address(url), patience, timeout
+        self._token = _header_of(os.environ.get("LINKARMS_TOKEN") if token is None else token)
         self._local = threading.local()
 
     @classmethod
@@ -101,7 +98,7 @@ class Client:
     ) -> Client:
         """Start a campaign; ``settings`` as for `linkarms.campaign.Campaign.create`, families and rules as names or objects."""
         self = cls(name, url, token=token)
-        body: dict[str, Any] = {"name": name, "arms": list(arms), "n_clusters": n_clusters}
+        body: dict[str, Any] = {"name": name, "arms": _plain(arms), "n_clusters": n_clusters}
         body |= {key: _plain(value) for key, value in settings.items()}
         return self._first(lambda: self._request("POST", "/campaigns", body, once=True))
 
@@ -124,8 +121,9 @@ class Client:
     def names(url: str = _URL, *, token: str | None = None) -> list[str]:
         """Return the names of the campaigns."""
         with Client("any", url, token=token) as client:
-            found = client._request("GET", "/campaigns")
-        return [str(campaign["name"]) for campaign in found["campaigns"]]
+            return client._request(
+                "GET", "/campaigns", read=lambda found: [str(one["name"]) for one in found["campaigns"]]
+            )
 
     def close(self) -> None:
         """Close this thread's connection; the object may be used again."""
@@ -148,7 +146,9 @@ class Client:
     ) -> list[Ticket]:
         """Return tickets for the next ``n`` pulls; none once the campaign is done."""
         body = {"n": n, "worker": worker, "lease": lease, "key": key or _new_key()}
-        return [_record(Ticket, ticket) for ticket in self._campaign("POST", "/ask", body)["tickets"]]
+        return self._campaign(
+            "POST", "/ask", body, lambda found: [_record(Ticket, ticket) for ticket in found["tickets"]]
+        )
 
     def tell(self, ticket: Ticket | int, value: ArrayLike) -> Receipt:
         """Store the sample of a ticket; the same again is counted once."""
@@ -199,52 +199,74 @@ class Client:
 
     def status(self, *, wait: bool = True) -> Status:
         """Return the state of the campaign; with ``wait=False``, without samples that are not counted yet."""
-        found = self._campaign("GET", self._waiting("", wait))
-        return _record(Status, found | {"arms": tuple(found["arms"])})
+        return self._campaign(
+            "GET",
+            self._waiting("", wait),
+            read=lambda found: _record(Status, found | {"arms": tuple(found["arms"])}),
+        )
 
     def result(self, *, wait: bool = True) -> Result:
         """Return the clusters as they are known now; ``wait`` as for `status`."""
-        return Result.from_dict(self._campaign("GET", self._waiting("/result", wait)))
+        return self._campaign("GET", self._waiting("/result", wait), read=Result.from_dict)
 
     def history(self, after: int = 0, limit: int | None = None) -> list[Event]:
         """The log from entry ``after + 1`` on, at most ``limit`` entries."""
-        found: list[Event] = []
-        while limit is None or len(found) < limit:
-            wanted = _PAGE if limit is None else min(_PAGE, limit - len(found))
-            page = self._campaign("GET", f"/history?{urlencode({'after': after, 'limit': wanted})}")["events"]
-            if not page:
+
+        def page(found: Any) -> list[Event]:
+            return [_record(Event, event | {"tickets": tuple(event["tickets"])}) for event in found["events"]]
+
+        events: list[Event] = []
+        while limit is None or len(events) < limit:
+            wanted = _PAGE if limit is None else min(_PAGE, limit - len(events))
+            query = urlencode({"after": after, "limit": wanted})
+            more = self._campaign("GET", f"/history?{query}", read=page)
+            if not more:
                 break
-            found += [_record(Event, event | {"tickets": tuple(event["tickets"])}) for event in page]
-            after = found[-1].seq
-        return found
+            events += more
+            after = events[-1].seq
+        return events
 
     def export(self, format: str, path: str | os.PathLike[str] | None = None) -> str | bytes | None:
         """All tickets as ``csv``, ``json`` or ``parquet``: returned, or written to ``path``."""
-        address = f"/campaigns/{quote(self.name, safe='')}/export?{urlencode({'format': format})}"
-        content: bytes = self._request("GET", address, raw=True)
-        if path is not None:
-            Path(path).write_bytes(content)
-            return None
-        return content if format == "parquet" else content.decode()
+        target = None if path is None else check_target(path)
+        content: bytes = self._campaign("GET", f"/export?{urlencode({'format': format})}", read=bytes)
+        if target is None:
+            return content if format == "parquet" else content.decode()
+        with written_whole(target) as scratch:
+            scratch.write_bytes(content)
+        return None
 
     def doctor(self) -> Checkup:
         """Have the service replay the log and compare it with what is stored."""
-        return _record(Checkup, self._campaign("POST", "/doctor", {}))
+        return self._campaign("POST", "/doctor", {}, lambda found: _record(Checkup, found))
 
     def _waiting(self, path: str, wait: bool) -> str:
         """A path with the time for which to wait until all samples are counted."""
         return f"{path}?{urlencode({'wait': min(self.timeout / 2, 600.0) if wait else 0})}"
 
     def _receipts(self, path: str, body: dict[str, Any]) -> list[Receipt]:
-        return [_record(Receipt, receipt) for receipt in self._campaign("POST", path, body)["receipts"]]
+        return self._campaign(
+            "POST", path, body, lambda found: [_record(Receipt, receipt) for receipt in found["receipts"]]
+        )
 
-    def _campaign(self, method: str, path: str, body: Any = None) -> Any:
-        return self._request(method, f"/campaigns/{quote(self.name, safe='')}{path}", body)
+    def _campaign(
+        self, method: str, path: str, body: Any = None, read: Callable[[Any], T] | None = None
+    ) -> Any:
+        return self._request(method, f"/campaigns/{quote(self.name, safe='')}{path}", body, read=read)
 
     def _request(
-        self, method: str, path: str, body: Any = None, *, once: bool = False, raw: bool = False
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        once: bool = False,
+        read: Callable[[Any], T] | None = None,
     ) -> Any:
-        """Send a request, again and again if need be; ``once``: not after it may have arrived."""
+        """Send a request, again and again if need be, and return what ``read`` makes of the JSON of the answer; `bytes`: of the answer.
+
+        ``once``: not again after it may have arrived.
+        """
         try:
             content = None if body is None else json.dumps(body, allow_nan=False, default=_builtin).encode()
         except TypeError as error:
@@ -256,7 +278,7 @@ class Client:
             try:
                 status, answer = self._send(method, f"/api/v1{path}", content)
                 if status < 300:
-                    return answer if raw else _parsed(answer, self.url)
+                    return answer if read is bytes else _understood(answer, read, self.url)
                 problem: LinkarmsError = _error(status, answer)
                 again = status in _AGAIN
             except (OSError, http.client.HTTPException, ssl.SSLError) as error:
@@ -279,7 +301,7 @@ class Client:
             connection = self._local.connection = kind(str(parts.hostname), parts.port, timeout=self.timeout)
             connection.connect()
             connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        headers = {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
+        headers = {} if self._token is None else {"Authorization": self._token}
         if content is not None:
             headers["Content-Type"] = "application/json"
         connection.request(method, urlsplit(self.url).path + path, content, headers)
@@ -290,12 +312,35 @@ class Client:
         return found
 
 
-def _parsed(answer: bytes, url: str) -> Any:
+def _address(url: Any) -> str:
+    """The address of a service, without a slash at its end."""
     try:
-        return json.loads(answer)
-    except ValueError as error:
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and url.isprintable():
+            return str(url).rstrip("/")
+    except (ValueError, TypeError, AttributeError):  # a port of 99999, half of an IPv6 address, no text
+        pass
+    raise InvalidInput(f"url={url!r} is not the address of a service; write it like {_URL}")
+
+
+def _header_of(token: Any) -> str | None:
+    """The header that carries a token."""
+    if token is None:
+        return None
+    words = token.strip() if isinstance(token, str) else ""
+    if not words or not words.isascii() or not words.isprintable():
+        raise InvalidInput("the token is not printable ASCII; give it as it is in the token file")
+    return f"Bearer {words}"
+
+
+def _understood(answer: bytes, read: Callable[[Any], T] | None, url: str) -> Any:
+    try:
+        found = json.loads(answer)
+        return found if read is None else read(found)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        why = " ".join(str(error).split())[:200]
         raise ServiceError(
-            f"{url}: the answer is not that of a linkarms service ({error}); correct the address"
+            f"{url}: the answer is not that of a linkarms service ({type(error).__name__}: {why}); correct the address"
         ) from error
 
 

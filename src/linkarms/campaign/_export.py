@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,13 +83,13 @@ def written_whole(target: Path) -> Iterator[Path]:
     """Write to a temporary path beside the target, and rename it at the end. A full disk leaves an existing target unchanged."""
     scratch = None
     try:
-        number, name = tempfile.mkstemp(dir=target.parent, prefix=".linkarms-", suffix=target.suffix[:20])
-        os.close(number)
-        scratch = Path(name)
+        new = target.parent / f".linkarms-{secrets.token_hex(8)}{target.suffix[:20]}"
+        # with the permissions of any new file; to ask for the umask would change it for a moment, in all threads
+        os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        scratch = new
         yield scratch
         with open(scratch, "rb+") as file:
             os.fsync(file.fileno())
-        os.chmod(scratch, 0o666 & ~_umask())
         os.replace(scratch, target)
         scratch = None
     except OSError as error:
@@ -145,8 +145,3 @@ def _parquet(columns: list[str], rows: list[list[Any]]) -> bytes:
     parquet.write_table(pyarrow.table(data), sink)
     return sink.getvalue()
 
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -38,6 +38,24 @@ _SHIPPED: dict[str, type[Family]] = {
 }
 
 
+#: Numbers that a run may keep of the samples of all arms: several times as much memory, in bytes, as 8 per number.
+_MOST_NUMBERS = 2**24
+
+
+def _check_memory(families: list[Family], n_features: int) -> None:
+    """Refuse what could not be kept before anything is allocated; a covariance has a number for each pair of coordinates."""
+    full = any(family.variances == "full" for family in families)
+    each = n_features * (n_features + 1) // 2 if full else n_features
+    if len(families) * each <= _MOST_NUMBERS:
+        return
+    what = f"a covariance of {n_features} features has {each} numbers" if full else f"n_features={n_features}"
+    other = "; the family gaussian-unknown:coordinate keeps fewer" if full else ""
+    raise InvalidInput(
+        f"{what}, and there are {len(families)} arms; at most {_MOST_NUMBERS} numbers are kept in all: "
+        f"give fewer features or arms{other}"
+    )
+
+
 class ArmFamilies:
     """The families of M arms: the objects, and the arrays made of them.
 
@@ -57,6 +75,7 @@ class ArmFamilies:
     """
 
     def __init__(self, families: list[Family], n_features: int) -> None:
+        _check_memory(families, n_features)
         self.families = families
         self.n_features = n_features
         self.model = self._build()
