@@ -284,21 +284,28 @@ double OwnVarianceEvidence::halve(Piece& piece, Index first, double enough, doub
   std::ranges::fill(piece.t, 0.0);
   double low = log_evidence(piece);  // no rise is negative
   double high = find_low(piece, first);
-  const std::vector<double> at = piece.t;
+  const std::vector<double> at = piece.t, near = first_move(piece, first);
+  const auto is_proved_from = [&](const std::vector<double>& t, double level) {
+    piece.t = t;
+    return is_proved(piece, level, 1.0);
+  };
   while (high - low > precision * (1.0 + std::abs(high)) && low < enough && high >= too_little) {
     const double middle = 0.5 * (low + high);
-    piece.t = at;
-    (is_proved(piece, middle, 1.0) ? low : high) = middle;
+    (is_proved_from(at, middle) || is_proved_from(near, middle) ? low : high) = middle;
   }
   return low;
 }
 
-// A proof counts only where halving is sure to come that far, too.
-std::optional<bool> OwnVarianceEvidence::glance(Piece& piece, Index first, double level) {
-  std::ranges::fill(piece.t, 0.0);
-  std::vector<double> weight;
+std::vector<double> OwnVarianceEvidence::first_move(Piece& piece, Index first) const {
+  std::vector<double> weight, t(piece.t.size());
   for (const AveragedRise& rise : goal_of(piece, first).rises) weight.push_back(rise.slope(0.0));
-  piece.forms->solve(weight, piece.t);
+  piece.forms->solve(weight, t);
+  return t;
+}
+
+// A proof counts only where halving comes that far, too.
+std::optional<bool> OwnVarianceEvidence::glance(Piece& piece, Index first, double level) {
+  piece.t = first_move(piece, first);
   if (log_evidence(piece) < level - sure * (1.0 + std::abs(level))) return true;
   constexpr double patience = 0.125;
   if (is_proved(piece, level + 2.0 * precision * (1.0 + std::abs(level)), patience)) return false;

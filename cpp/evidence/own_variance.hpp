@@ -88,6 +88,8 @@ class OwnVarianceEvidence {
   /// rises have to reach for the right side to be at least `level`.
   [[nodiscard]] ConcaveGoal goal_at(const Piece& piece, double level) const;
   [[nodiscard]] ConcaveGoal goal_of(const Piece& piece, Index scale) const;
+  /// The forms where the arms would go if the rises were linear.
+  [[nodiscard]] std::vector<double> first_move(Piece& piece, Index first) const;
   /// A quick look, enough for most pieces: whether log E is below `level`, by one lambda or a short proof; nothing where
   /// that does not tell.
   [[nodiscard]] std::optional<bool> glance(Piece& piece, Index first, double level);
