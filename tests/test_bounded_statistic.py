@@ -13,6 +13,8 @@ CASES = [
     ("gaussian", 14, 2, 1, False),
     ("gaussian", 12, 1, 3, True),
     ("gaussian-unknown", 22, 1, 8, True),
+    ("gaussian-unknown", 10, 2, 6, True),
+    ("gaussian-unknown:shared", 14, 2, 4, True),
 ]
 
 

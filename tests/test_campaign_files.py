@@ -326,3 +326,13 @@ for use in (lambda: lab.export("parquet"), lambda: Campaign.names("postgresql://
     assert ran.returncode == 0, ran.stderr
     assert "pip install 'linkarms[data]'" in ran.stdout
     assert "pip install 'linkarms[postgresql]'" in ran.stdout
+
+
+def test_an_export_has_the_permissions_of_a_new_file_and_touches_no_umask(tmp_path, monkeypatch):
+    from linkarms.campaign._export import written_whole
+
+    (tmp_path / "plain").touch()
+    monkeypatch.setattr("os.umask", lambda mask: pytest.fail("the umask belongs to all threads"))
+    with written_whole(tmp_path / "table.csv") as scratch:
+        scratch.write_text("x")
+    assert (tmp_path / "table.csv").stat().st_mode == (tmp_path / "plain").stat().st_mode

@@ -144,9 +144,12 @@ def test_tokens(tmp_path, monkeypatch):
     ],
 )
 def test_a_service_of_another_version_or_of_something_else(answer, words):
-    with something_else(answer) as url:
-        with Client("coffee", url, patience=0) as client, pytest.raises(la.errors.ServiceError, match=words):
-            client.status()
+    with (
+        something_else(answer) as url,
+        Client("coffee", url, patience=0) as client,
+        pytest.raises(la.errors.ServiceError, match=words),
+    ):
+        client.status()
 
 
 @contextmanager
@@ -161,7 +164,7 @@ def something_else(answer):
             self.end_headers()
             self.wfile.write(answer)
 
-        do_POST = do_GET  # noqa: N815
+        do_POST = do_GET
 
         def log_message(self, *_):
             pass
@@ -177,9 +180,24 @@ def something_else(answer):
 @pytest.mark.parametrize(
     "answer",
     [
-        *(b"[]", b"null", b'"x"', b"7", b"{}", b"[" * 100_000, b"\xff", b'{"name": 3, "arms": 4}', b'{"arms": ["a"]}'),
-        *(b'{"tickets": 3, "receipts": 3, "events": 3, "campaigns": 3, "parameters": 3}', b'{"campaigns": [{}]}'),
-        *(b'{"tickets": [3], "receipts": [[]], "events": ["x"], "campaigns": [0], "parameters": [[[]]], "arms": []}',),
+        *(
+            b"[]",
+            b"null",
+            b'"x"',
+            b"7",
+            b"{}",
+            b"[" * 100_000,
+            b"\xff",
+            b'{"name": 3, "arms": 4}',
+            b'{"arms": ["a"]}',
+        ),
+        *(
+            b'{"tickets": 3, "receipts": 3, "events": 3, "campaigns": 3, "parameters": 3}',
+            b'{"campaigns": [{}]}',
+        ),
+        *(
+            b'{"tickets": [3], "receipts": [[]], "events": ["x"], "campaigns": [0], "parameters": [[[]]], "arms": []}',
+        ),
     ],
     ids=lambda answer: answer[:40].decode("ascii", "replace"),
 )

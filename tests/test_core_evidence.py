@@ -176,7 +176,20 @@ def test_the_whole_statistic_is_that_of_every_candidate(part):
     assert compared > 8
 
 
-@pytest.mark.parametrize("name", ["exponential", "bernoulli", "covariance", "product", "unknown", "shared"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "exponential",
+        "bernoulli",
+        "covariance",
+        "product",
+        "unknown",
+        "shared",
+        "vectors",
+        "coordinates",
+        "shared vectors",
+    ],
+)
 @pytest.mark.parametrize("seed", range(3))
 def test_candidates_are_ruled_out_safely_for_every_kind(name, seed):
     """Against every candidate, by the evidence of each pair: which itself is compared with SLSQP elsewhere."""
@@ -189,8 +202,11 @@ def test_candidates_are_ruled_out_safely_for_every_kind(name, seed):
         "product": (product, 2),
         "unknown": (UNKNOWN, 1),
         "shared": (la.families.UnknownVariance(True), 1),
+        "vectors": ("gaussian-unknown", 2),
+        "coordinates": ("gaussian-unknown:coordinate", 2),
+        "shared vectors": ("gaussian-unknown:shared", 2),
     }[name]
-    n, rng = (5 if name == "product" else 8), np.random.default_rng(seed)
+    n, rng = (5 if name in ("product", "coordinates") else 8), np.random.default_rng(seed)
     families = resolve(family, n, d)
     engine = Engine(families, 3, resolve_sampling("ebc-h"), Anytime(), 0.1, rng)
     places = np.sort(rng.choice([0.2, 0.25, 0.6, 0.65, 0.9], n))

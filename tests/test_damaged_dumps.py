@@ -224,3 +224,16 @@ def test_a_damaged_snapshot_of_a_campaign_is_named(tmp_path):
     assert Campaign("lab", storage).doctor(repair=True).repaired
     assert Campaign.open("lab", storage=storage).status().samples == 9
     storage.close()
+
+
+def test_a_covariance_of_very_many_features_takes_no_memory():
+    """A dump of 200 kB whose covariances would take 14 GB."""
+    dump, d = copy.deepcopy(DUMPS["default"]), 30_000
+    dump |= {"n_features": d, "families": [{"name": "gaussian-unknown", "covariance": "full"}] * 4}
+    dump["state"]["means"] = [[0.0] * d] * 4
+    with pytest.raises(InvalidDump, match="numbers are kept in all"):
+        la.BanditClusterer.load(json.dumps(dump))
+    with pytest.raises(la.errors.InvalidInput, match="gaussian-unknown:coordinate keeps fewer"):
+        la.BanditClusterer(2, 4, n_features=d)
+    with pytest.raises(la.errors.InvalidInput, match="numbers are kept in all"):
+        la.BanditClusterer(2, 4, n_features=10**9, family="poisson")

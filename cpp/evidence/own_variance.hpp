@@ -36,10 +36,13 @@ class OwnVarianceEvidence {
   [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale);
   /// For the shares of the c that are best where it matters and for those of the prices alone; and by one arm alone.
   [[nodiscard]] std::vector<SpreadBounds> bounds(const Situation& now, double level, Index first, const Witness& at);
-  /// Pieces that `against` was asked for so far, and the Gaussian problems that it solved, each by the cube of its dimensions. With
-  /// few arms more is done for one statistic: there every piece should be proved.
+  /// Pieces that `against` was asked for so far, and the Gaussian problems that it solved, each by the cube of its dimensions.
+  /// With few arms more is done for one statistic: there every piece should be proved.
   [[nodiscard]] long long work() const { return work_; }
-  [[nodiscard]] long long work_limit() const { return std::max(most_work, static_cast<long long>(4e7) / square(model_->n_arms())); }
+  [[nodiscard]] long long work_limit() const {
+    const long long n = model_->n_arms();
+    return std::max(most_work, static_cast<long long>(4e7) / (n * n));
+  }
   /// A quick look at a merge or a split: true only where the evidence is at least `level`.
   [[nodiscard]] bool is_clear(const Situation& now, const Witness& w, double level, Index first);
   void sampled(const Situation&, Index) const {}
@@ -97,8 +100,8 @@ class OwnVarianceEvidence {
   double find_low(Piece& piece, Index first);
   /// Bring `piece.t` to many places, of which one is near the least log E of two arms; `consider` looks at each.
   void share_the_way(Piece& piece, const std::function<void()>& consider) const;
-  /// The infimum of log E within a thousandth, from below, for a piece that is not free; ends as soon as it is sure to be at least `enough`, or below
-  /// `too_little`.
+  /// The infimum of log E within a thousandth, from below, for a piece that is not free; ends as soon as it is sure to be at
+  /// least `enough`, or below `too_little`.
   double halve(Piece& piece, Index first, double enough, double too_little);
   /// Bring `piece.t` to what is kept for its witness, if anything.
   bool recall(const Situation& now, Piece& piece) const;
@@ -117,8 +120,6 @@ class OwnVarianceEvidence {
   [[nodiscard]] AloneCaps caps_alone(double level, std::size_t n_arms) const;
   [[nodiscard]] SpreadBounds bounds_alone(double level, const AloneCaps& caps) const;
   [[nodiscard]] SpreadBounds bounds_together(std::span<const double> share, double level, const AloneCaps& caps) const;
-
-  [[nodiscard]] static long long square(long long x) { return x * x; }
 
   const Model* model_;
   std::vector<double> grid_;

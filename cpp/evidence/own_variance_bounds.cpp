@@ -51,8 +51,8 @@ OwnVarianceEvidence::AloneCaps OwnVarianceEvidence::caps_alone(double level, std
   return out;
 }
 
-// With r_m the distances at the caps, |q| - |p| >= sum_m kappa_m r_m (kappa = 2 for a shared arm) leaves no room for all arms to be
-// nearer than that; and (sum_m kappa_m r_m)^2 <= n sum_m kappa_m^2 r_m^2. Prices are not counted.
+// With r_m the distances at the caps, |q| - |p| >= sum_m kappa_m r_m (kappa = 2 for a shared arm) leaves no room for all arms to
+// be nearer than that; and (sum_m kappa_m r_m)^2 <= n sum_m kappa_m^2 r_m^2. Prices are not counted.
 SpreadBounds OwnVarianceEvidence::bounds_alone(double level, const AloneCaps& caps) const {
   SpreadBounds out{{}, std::vector(entries_.size(), 0.0), 0.0, -caps.least, caps.n_arms == 3};
   out.least = std::max(level + out.constant, 1e-300);

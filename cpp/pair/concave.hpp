@@ -86,7 +86,8 @@ using ProposeGoal = std::function<std::optional<ConcaveGoal>(std::span<const dou
 
 /// Whether at every lambda that the constraint allows, and whose t_k are at most their caps (which may be infinite),
 /// some goal is met; the first is that for `start`. Never true where it is not so; false too where that takes too long
-/// to show: `patience` times as long as usual, which may be less than one. Where it is refuted, `forms` is left at a lambda that shows it.
+/// to show: `patience` times as long as usual, which may be less than one. Where it is refuted, `forms` is left at a lambda that
+/// shows it.
 [[nodiscard]] bool is_reached(QuadraticForms& forms, std::span<const double> caps, std::span<const double> start,
                               const ProposeGoal& propose, double patience = 1.0);
 

@@ -100,7 +100,7 @@ class Client:
         self = cls(name, url, token=token)
         body: dict[str, Any] = {"name": name, "arms": _plain(arms), "n_clusters": n_clusters}
         body |= {key: _plain(value) for key, value in settings.items()}
-        return self._first(lambda: self._request("POST", "/campaigns", body, once=True))
+        return self._first(lambda: self._request("POST", "/campaigns", body, dict, once=True))
 
     @classmethod
     def open(cls, name: str, url: str = _URL, *, token: str | None = None) -> Client:
@@ -122,7 +122,7 @@ class Client:
         """Return the names of the campaigns."""
         with Client("any", url, token=token) as client:
             return client._request(
-                "GET", "/campaigns", read=lambda found: [str(one["name"]) for one in found["campaigns"]]
+                "GET", "/campaigns", None, lambda found: [str(one["name"]) for one in found["campaigns"]]
             )
 
     def close(self) -> None:
@@ -190,24 +190,27 @@ class Client:
 
     def release(self, ticket: Ticket | int) -> None:
         """Give back a ticket."""
-        self._campaign("POST", "/release", {"ticket": ticket.id if isinstance(ticket, Ticket) else ticket})
+        self._campaign(
+            "POST", "/release", {"ticket": ticket.id if isinstance(ticket, Ticket) else ticket}, dict
+        )
 
     def retract(self, ticket: Ticket | int, reason: str) -> None:
         """Remove a sample, as if it had never been told."""
         number = ticket.id if isinstance(ticket, Ticket) else ticket
-        self._campaign("POST", "/retract", {"ticket": number, "reason": reason})
+        self._campaign("POST", "/retract", {"ticket": number, "reason": reason}, dict)
 
     def status(self, *, wait: bool = True) -> Status:
         """Return the state of the campaign; with ``wait=False``, without samples that are not counted yet."""
         return self._campaign(
             "GET",
             self._waiting("", wait),
-            read=lambda found: _record(Status, found | {"arms": tuple(found["arms"])}),
+            None,
+            lambda found: _record(Status, found | {"arms": tuple(found["arms"])}),
         )
 
     def result(self, *, wait: bool = True) -> Result:
         """Return the clusters as they are known now; ``wait`` as for `status`."""
-        return self._campaign("GET", self._waiting("/result", wait), read=Result.from_dict)
+        return self._campaign("GET", self._waiting("/result", wait), None, Result.from_dict)
 
     def history(self, after: int = 0, limit: int | None = None) -> list[Event]:
         """The log from entry ``after + 1`` on, at most ``limit`` entries."""
@@ -219,7 +222,7 @@ class Client:
         while limit is None or len(events) < limit:
             wanted = _PAGE if limit is None else min(_PAGE, limit - len(events))
             query = urlencode({"after": after, "limit": wanted})
-            more = self._campaign("GET", f"/history?{query}", read=page)
+            more = self._campaign("GET", f"/history?{query}", None, page)
             if not more:
                 break
             events += more
@@ -229,7 +232,7 @@ class Client:
     def export(self, format: str, path: str | os.PathLike[str] | None = None) -> str | bytes | None:
         """All tickets as ``csv``, ``json`` or ``parquet``: returned, or written to ``path``."""
         target = None if path is None else check_target(path)
-        content: bytes = self._campaign("GET", f"/export?{urlencode({'format': format})}", read=bytes)
+        content = self._campaign("GET", f"/export?{urlencode({'format': format})}", None, bytes)
         if target is None:
             return content if format == "parquet" else content.decode()
         with written_whole(target) as scratch:
@@ -249,20 +252,12 @@ class Client:
             "POST", path, body, lambda found: [_record(Receipt, receipt) for receipt in found["receipts"]]
         )
 
-    def _campaign(
-        self, method: str, path: str, body: Any = None, read: Callable[[Any], T] | None = None
-    ) -> Any:
-        return self._request(method, f"/campaigns/{quote(self.name, safe='')}{path}", body, read=read)
+    def _campaign(self, method: str, path: str, body: Any, read: Callable[[Any], T]) -> T:
+        return self._request(method, f"/campaigns/{quote(self.name, safe='')}{path}", body, read)
 
     def _request(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        *,
-        once: bool = False,
-        read: Callable[[Any], T] | None = None,
-    ) -> Any:
+        self, method: str, path: str, body: Any, read: Callable[[Any], T], *, once: bool = False
+    ) -> T:
         """Send a request, again and again if need be, and return what ``read`` makes of the JSON of the answer; `bytes`: of the answer.
 
         ``once``: not again after it may have arrived.
@@ -278,7 +273,7 @@ class Client:
             try:
                 status, answer = self._send(method, f"/api/v1{path}", content)
                 if status < 300:
-                    return answer if read is bytes else _understood(answer, read, self.url)
+                    return _understood(answer, read, self.url)
                 problem: LinkarmsError = _error(status, answer)
                 again = status in _AGAIN
             except (OSError, http.client.HTTPException, ssl.SSLError) as error:
@@ -333,10 +328,9 @@ def _header_of(token: Any) -> str | None:
     return f"Bearer {words}"
 
 
-def _understood(answer: bytes, read: Callable[[Any], T] | None, url: str) -> Any:
+def _understood(answer: bytes, read: Callable[[Any], T], url: str) -> T:
     try:
-        found = json.loads(answer)
-        return found if read is None else read(found)
+        return read(answer if read is bytes else json.loads(answer))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         why = " ".join(str(error).split())[:200]
         raise ServiceError(

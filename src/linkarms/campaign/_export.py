@@ -144,4 +144,3 @@ def _parquet(columns: list[str], rows: list[list[Any]]) -> bytes:
     sink = io.BytesIO()
     parquet.write_table(pyarrow.table(data), sink)
     return sink.getvalue()
-

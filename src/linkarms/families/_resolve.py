@@ -42,16 +42,15 @@ _SHIPPED: dict[str, type[Family]] = {
 _MOST_NUMBERS = 2**24
 
 
-def _check_memory(families: list[Family], n_features: int) -> None:
-    """Refuse what could not be kept before anything is allocated; a covariance has a number for each pair of coordinates."""
-    full = any(family.variances == "full" for family in families)
+def _check_memory(n_arms: int, n_features: int, full: bool = False) -> None:
+    """Refuse what could not be kept before anything is allocated; a ``full`` covariance has a number for each pair of coordinates."""
     each = n_features * (n_features + 1) // 2 if full else n_features
-    if len(families) * each <= _MOST_NUMBERS:
+    if n_arms * each <= _MOST_NUMBERS:
         return
     what = f"a covariance of {n_features} features has {each} numbers" if full else f"n_features={n_features}"
     other = "; the family gaussian-unknown:coordinate keeps fewer" if full else ""
     raise InvalidInput(
-        f"{what}, and there are {len(families)} arms; at most {_MOST_NUMBERS} numbers are kept in all: "
+        f"{what}, and there are {n_arms} arms; at most {_MOST_NUMBERS} numbers are kept in all: "
         f"give fewer features or arms{other}"
     )
 
@@ -75,7 +74,7 @@ class ArmFamilies:
     """
 
     def __init__(self, families: list[Family], n_features: int) -> None:
-        _check_memory(families, n_features)
+        _check_memory(len(families), n_features, any(family.variances == "full" for family in families))
         self.families = families
         self.n_features = n_features
         self.model = self._build()
@@ -151,6 +150,7 @@ def resolve(family: FamilyLike, n_arms: int, n_features: int) -> ArmFamilies:
     >>> [family.name for family in families.families]
     ['poisson', 'poisson', 'exponential']
     """
+    _check_memory(n_arms, n_features)
     if isinstance(family, (str, Family)):
         shared = _one(family, n_features)
         if shared.n_arms not in (None, n_arms):
