@@ -2,9 +2,9 @@
 
 import http.client
 import re
-import time
 import stat
 import subprocess
+import time
 
 import pytest
 from tests.service_process import Service
