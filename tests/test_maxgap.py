@@ -94,9 +94,9 @@ def test_rounds_and_stop(name):
     while not c.done:
         (m,) = c.ask()
         if c.n_samples >= 5:
-            n = c.result().pulls
+            seen = c.result()
+            n, x = seen.pulls, seen.parameters[:, 0]
             r = np.sqrt(2 * np.log(4 * 5 * n**2 / 0.1) / n)
-            x = c.result().parameters[:, 0]
             upper, certain = _plain(list(x - r), list(x + r))
             assert certain < sorted(upper)[-3]
             if not rest:
