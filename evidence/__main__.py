@@ -22,6 +22,7 @@ PROOFS = (
     "model_checks",
     "real_tables",
     "bounded",
+    "bounded_audits",
     "aligned_infima",
     "aligned_processes",
     "aligned_audits",

@@ -78,6 +78,11 @@ INSTANCES = {
         "tolerance": 0.8,
         "family": "gaussian-unknown:shared",
     },
+    "threshold, products": {
+        "parameters": [(1.0, 0.3), (3.0, 0.5), (8.0, 0.6)],
+        "distance_threshold": 3.5,
+        "family": la.families.Product([la.families.Poisson(), la.families.Bernoulli()]),
+    },
 }
 #: Runs of these take longer.
 FEWER = {
@@ -89,6 +94,7 @@ FEWER = {
     "threshold, bernoulli": 2_000,
     "threshold, unknown covariance, d=2": 2_500,
     "tolerance, unknown covariance, d=2": 2_500,
+    "threshold, products": 1_750,
 }
 
 

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from evidence import bounded
+from evidence import bounded, bounded_audits
 from evidence._audit_series import total
 
 ROOT = Path(__file__).parent.parent
-DATA = json.loads((ROOT / "evidence" / "bounded.json").read_text())
+DATA, AUDITS = (
+    json.loads((ROOT / "evidence" / f"{name}.json").read_text()) for name in ("bounded", "bounded_audits")
+)
+SERIES = bounded_audits.SERIES
 
 
 def test_the_figures_of_the_design():
@@ -26,25 +29,23 @@ def test_at_most_half_of_the_samples_on_real_data(name):
     assert entry["1"][0] == entry["2"][0] == [0]
 
 
-@pytest.mark.parametrize("name", bounded.AUDITS)
-def test_the_promise_holds_on_two_point_and_skewed_samples(name):
-    chunks = DATA["audits"][name]
-    assert len(chunks) * bounded.CHUNK >= 1_000
-    assert bounded.broken(chunks) == [False] * len(bounded.DELTAS)
-    assert total(chunks)[1].sum() == 0  # unstopped
-
-
-def test_a_weakened_rule_is_caught():
-    assert any(bounded.broken(DATA["weakened"]))
+@pytest.mark.parametrize("name", bounded_audits.INSTANCES)
+def test_the_promise_is_kept_on_two_point_and_skewed_samples_and_a_weakened_one_is_caught(name):
+    entry = AUDITS["instances"][name]
+    _, unstopped, _, n = total(entry["runs"]["1"])
+    assert n >= 2_500
+    assert not any(SERIES.broken(entry["runs"]["1"]))
+    assert not unstopped.any()
+    assert SERIES.caught(entry) is not None
 
 
 def test_some_runs_again():
-    name = "rare large values"
-    parts = np.array([bounded.audit(name, 1.0, first, 10) for first in (0, 10)]).sum(axis=0)
-    assert np.array_equal(parts, bounded.audit(name, 1.0, 0, 20))
+    name = "0 or 1, three arms"
+    parts = np.array([SERIES.run(name, 1.0, first, 10) for first in (0, 10)]).sum(axis=0)
+    assert np.array_equal(parts, SERIES.run(name, 1.0, 0, 20))
     assert not parts[0].any()  # errors
 
 
-def test_the_table_of_the_docs_is_the_evidence():
+def test_the_tables_of_the_docs_are_the_evidence():
     assert bounded.table(DATA) in (ROOT / "docs" / "families.md").read_text("utf-8")
-    assert bounded.audit_table(DATA) in (ROOT / "docs" / "anytime.md").read_text("utf-8")
+    assert SERIES.table(AUDITS) in (ROOT / "docs" / "anytime.md").read_text("utf-8")
