@@ -156,7 +156,7 @@ struct ReplacedEdges {
   GivenClusters clusters;
   psi::Spreads spreads;
   psi::ClusterTrees trees;
-  psi::NearClasses near;
+  psi::NearestBySpread near;
   psi::EdgeReplacer replacer;
 
   ReplacedEdges(const Model& model, const Array2& places, const Array1& weights, const IntArray1& labels)

@@ -28,7 +28,7 @@ struct SearchMemory {
   MatrixOf<Index> attached;      ///< negative for arms of one cluster, and for arms alone
   Matrix bound, block_bound;
   std::vector<double> least_bound;
-  Matrix nearest;  ///< see `NearClasses`
+  Matrix nearest;  ///< see `NearestBySpread`
   std::vector<Index> class_of;
   bool has_list = false;  ///< see `Shortlist`
   double list_level = 0.0;

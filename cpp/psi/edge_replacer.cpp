@@ -53,7 +53,7 @@ std::optional<ClusterTrees::Alternative> EdgeReplacer::best_edge(const Clustered
   return most > twice ? std::optional(best) : std::nullopt;
 }
 
-bool EdgeReplacer::replace(const ClusteredArms& now, const Spreads& spreads, ClusterTrees& trees, NearClasses& near, Index k,
+bool EdgeReplacer::replace(const ClusteredArms& now, const Spreads& spreads, ClusterTrees& trees, NearestBySpread& near, Index k,
                            Index x, Index a, Index b, double twice) {
   if (stuck_[x]) return false;
   if (skip_[x] > 0) {

@@ -9,7 +9,7 @@
 #include "math/matrix.hpp"
 #include "psi/candidate.hpp"
 #include "psi/cluster_trees.hpp"
-#include "psi/near_classes.hpp"
+#include "psi/nearest_by_spread.hpp"
 #include "psi/spreads.hpp"
 
 namespace linkarms::psi {
@@ -25,7 +25,7 @@ class EdgeReplacer {
   /// Replace the edge of x, of cluster k, to its parent, which may cost as little as the level against (a,
   /// b), by one that costs more than the level against every pair with which it shares no arm. False where
   /// none was found.
-  bool replace(const ClusteredArms& now, const Spreads& spreads, ClusterTrees& trees, NearClasses& near, Index k, Index x,
+  bool replace(const ClusteredArms& now, const Spreads& spreads, ClusterTrees& trees, NearestBySpread& near, Index k, Index x,
                Index a, Index b, double twice);
   /// Replace the alternative edge of x, which may cost as little as the level against (u, b), u the parent of
   /// x, by one that does not against any pair of u. False where none was found.

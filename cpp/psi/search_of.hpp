@@ -14,10 +14,10 @@
 #include "psi/cluster_search.hpp"
 #include "psi/cluster_trees.hpp"
 #include "psi/costs.hpp"
+#include "psi/edge_front.hpp"
 #include "psi/edge_replacer.hpp"
-#include "psi/front.hpp"
 #include "psi/growing_weights.hpp"
-#include "psi/near_classes.hpp"
+#include "psi/nearest_by_spread.hpp"
 #include "psi/shortlist.hpp"
 #include "psi/spreads.hpp"
 
@@ -76,11 +76,11 @@ class SearchOf final : public ClusterSearch {
   Problem problem_;
   Spreads spreads_;
   ClusterTrees trees_;
-  NearClasses near_;
+  NearestBySpread near_;
   Attachments<Problem::has_closed_form> attachments_;
   Shortlist list_;
   EdgeReplacer replacer_;
-  Front front_;
+  EdgeFront front_;
   Bottleneck<Problem> bottleneck_;
   GrowingWeightList growing_;
   Matrix estimates_;            ///< of the last call

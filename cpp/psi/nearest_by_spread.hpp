@@ -19,9 +19,9 @@ namespace linkarms::psi {
 
 /// Invariant once made: no foreign arm of class c is nearer to arm a than `bounds(c)[a]`. An arm that moves
 /// away leaves its bounds behind: they are too low, and found again (`refresh`) where that matters.
-class NearClasses {
+class NearestBySpread {
  public:
-  NearClasses(Index n_arms, Index n_classes);
+  NearestBySpread(Index n_arms, Index n_classes);
 
   [[nodiscard]] bool made() const { return made_; }
   void forget() { made_ = false; }

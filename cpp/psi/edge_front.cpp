@@ -1,11 +1,11 @@
-#include "psi/front.hpp"
+#include "psi/edge_front.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace linkarms::psi {
 
-void Front::make(const ClusterTrees& trees, const NearClasses& near, const Spreads& spreads, double twice) {
+void EdgeFront::make(const ClusterTrees& trees, const NearestBySpread& near, const Spreads& spreads, double twice) {
   const Index n = static_cast<Index>(spreads.values().size()), steps = std::min(n_steps, n);
   const double widest = 2.0 * near.widest(), scale = widest > 0.0 ? (steps - 1) / widest : 0.0;
   std::array<Step, n_steps> buckets{};
@@ -42,7 +42,7 @@ void Front::make(const ClusterTrees& trees, const NearClasses& near, const Sprea
   }
 }
 
-bool Front::row_reaches(const NearClasses& near, Index a, double nearest) const {
+bool EdgeFront::row_reaches(const NearestBySpread& near, Index a, double nearest) const {
   const Index own = near.class_of(a);
   if (nearest * shrink > longest_[own]) return false;
   for (Index c = 0; c < near.n_classes(); ++c) {

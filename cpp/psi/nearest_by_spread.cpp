@@ -1,4 +1,4 @@
-#include "psi/near_classes.hpp"
+#include "psi/nearest_by_spread.hpp"
 
 #include <algorithm>
 
@@ -10,16 +10,16 @@ constexpr double ratio = 1.25;
 
 }  // namespace
 
-NearClasses::NearClasses(Index n_arms, Index n_classes)
+NearestBySpread::NearestBySpread(Index n_arms, Index n_classes)
     : near_(n_classes, n_arms, inf), class_(static_cast<std::size_t>(n_arms)), top_(static_cast<std::size_t>(n_classes), -1.0) {}
 
-Index NearClasses::find_class(double spread) const {
+Index NearestBySpread::find_class(double spread) const {
   Index c = 0;
   for (double begin = widest_made_; c < n_classes() - 1 && spread * ratio <= begin; begin /= ratio) ++c;
   return c;
 }
 
-void NearClasses::refresh(const ClusteredArms& now, Index a) {
+void NearestBySpread::refresh(const ClusteredArms& now, Index a) {
   for (Index c = 0; c < n_classes(); ++c) near_(c, a) = inf;
   const View row = now.dist.row(a);
   const auto labels = now.clusters.labels();
@@ -28,14 +28,14 @@ void NearClasses::refresh(const ClusteredArms& now, Index a) {
   }
 }
 
-void NearClasses::make(const ClusteredArms& now, const Spreads& spreads) {
+void NearestBySpread::make(const ClusteredArms& now, const Spreads& spreads) {
   widest_made_ = *std::max_element(spreads.values().begin(), spreads.values().end());
   for (Index m = 0; m < now.size(); ++m) class_[m] = find_class(spreads[m]);
   for (Index m = 0; m < now.size(); ++m) refresh(now, m);
   made_ = true;
 }
 
-void NearClasses::move(const ClusteredArms& now, const Spreads& spreads, Index m) {
+void NearestBySpread::move(const ClusteredArms& now, const Spreads& spreads, Index m) {
   class_[m] = find_class(spreads[m]);
   const View row = now.dist.row(m);
   const auto labels = now.clusters.labels();
@@ -46,7 +46,7 @@ void NearClasses::move(const ClusteredArms& now, const Spreads& spreads, Index m
   refresh(now, m);
 }
 
-void NearClasses::regroup(const ClusteredArms& now, const Regrouping& change) {
+void NearestBySpread::regroup(const ClusteredArms& now, const Regrouping& change) {
   change.parted(now.clusters, [&](Index y, Index z) {
     const double q = now.dist(y, z);
     near_(class_[z], y) = std::min(near_(class_[z], y), q);
@@ -54,7 +54,7 @@ void NearClasses::regroup(const ClusteredArms& now, const Regrouping& change) {
   });
 }
 
-void NearClasses::fit(const ClusteredArms& now, const Spreads& spreads) {
+void NearestBySpread::fit(const ClusteredArms& now, const Spreads& spreads) {
   const auto find_tops = [&] {
     std::fill(top_.begin(), top_.end(), -1.0);
     for (Index m = 0; m < now.size(); ++m) top_[class_[m]] = std::max(top_[class_[m]], spreads[m]);
@@ -66,7 +66,7 @@ void NearClasses::fit(const ClusteredArms& now, const Spreads& spreads) {
   find_tops();
 }
 
-bool NearClasses::row_crosses(const Spreads& spreads, Index a, double p, double r, double twice) const {
+bool NearestBySpread::row_crosses(const Spreads& spreads, Index a, double p, double r, double twice) const {
   for (Index c = 0; c < n_classes(); ++c) {
     if (top_[c] >= 0.0 && crosses(near_(c, a), spreads[a] + top_[c], p, r, twice)) return true;
   }
@@ -74,8 +74,8 @@ bool NearClasses::row_crosses(const Spreads& spreads, Index a, double p, double 
 }
 
 /// `row_crosses` for any of the `block` arms from `first` on.
-bool NearClasses::block_crosses(const ClusteredArms& now, const Spreads& spreads, Index first, double p, double r,
-                                double twice) const {
+bool NearestBySpread::block_crosses(const ClusteredArms& now, const Spreads& spreads, Index first, double p, double r,
+                                    double twice) const {
   const auto any = [&](const double* nearest, double top) {
     const double* spread = spreads.values().data() + first;
     int hits = 0;
@@ -89,8 +89,8 @@ bool NearClasses::block_crosses(const ClusteredArms& now, const Spreads& spreads
   return false;
 }
 
-std::optional<Edge> NearClasses::first_crossing(const ClusteredArms& now, const Spreads& spreads, Index z, Index w,
-                                                double twice) {
+std::optional<Edge> NearestBySpread::first_crossing(const ClusteredArms& now, const Spreads& spreads, Index z, Index w,
+                                                    double twice) {
   const Index n = now.size();
   const double p = now.dist(z, w) + spreads.slack(), r = spreads[z] + spreads[w];
   for (Index first = 0; first < n; first += block) {

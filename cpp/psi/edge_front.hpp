@@ -7,7 +7,7 @@
 
 #include "math/matrix.hpp"
 #include "psi/cluster_trees.hpp"
-#include "psi/near_classes.hpp"
+#include "psi/nearest_by_spread.hpp"
 #include "psi/spreads.hpp"
 
 namespace linkarms::psi {
@@ -15,14 +15,14 @@ namespace linkarms::psi {
 /// Of the trees' edges only those that are neither shorter nor narrower than another one matter: the front.
 /// From it follows how long a pair has to be, by the classes of its arms, to cost more than a level against
 /// all of them: the reach.
-class Front {
+class EdgeFront {
  public:
-  explicit Front(Index n_classes) : reach_(n_classes, n_classes), longest_(static_cast<std::size_t>(n_classes)) {}
+  explicit EdgeFront(Index n_classes) : reach_(n_classes, n_classes), longest_(static_cast<std::size_t>(n_classes)) {}
 
-  void make(const ClusterTrees& trees, const NearClasses& near, const Spreads& spreads, double twice);
+  void make(const ClusterTrees& trees, const NearestBySpread& near, const Spreads& spreads, double twice);
 
   /// Whether a pair of arm a may be short enough for its classes.
-  [[nodiscard]] bool row_reaches(const NearClasses& near, Index a, double nearest) const;
+  [[nodiscard]] bool row_reaches(const NearestBySpread& near, Index a, double nearest) const;
   /// By the class of b: how long a pair (a, b) has to be, for an arm a of class c.
   [[nodiscard]] View reach(Index c) const { return reach_.row(c); }
   /// Whether a pair of this length and spread may cost as little as the level against an edge of the front.
