@@ -4,6 +4,7 @@ import contextlib
 import logging
 import socket
 import subprocess
+import threading
 import time
 
 import httpx
@@ -200,3 +201,35 @@ def test_lines_of_a_kind_are_counted_instead(monkeypatch):
     assert said[-1] == "slow 100 (95 more like this were not logged)"
     log.warning("slow %d", 101)
     assert said[-1] == "slow 101"
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b'GET /api/v1/session HTTP/1.1\r\nHost: localhost\r\nCookie: a="' + b"\\a" * 30_000 + b'"\r\n\r\n',
+        b"POST /api/v1/campaigns HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + b"1\r\n \r\n" * 100_000,
+    ],
+    ids=["a cookie full of backslashes", "chunks of one byte"],
+)
+def test_one_request_without_a_token_does_not_hold_up_the_others(service, request_bytes):
+    """They were stopped for seconds: quotes were removed from the cookie by FastAPI, and chunks parsed 256 KiB at a time."""
+    stop, waits = threading.Event(), []
+
+    def look():
+        while not stop.is_set():
+            began = time.monotonic()
+            assert service.get("/healthz").status_code == 200
+            waits.append(time.monotonic() - began)
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    try:
+        with connect(service) as raw, contextlib.suppress(OSError):
+            raw.sendall(request_bytes)
+            raw.recv(2**16)
+        time.sleep(0.5)
+    finally:
+        stop.set()
+        watcher.join()
+    assert max(waits) < 1.0

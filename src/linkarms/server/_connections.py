@@ -20,6 +20,8 @@ __all__ = ["Connection", "LimitedSocket", "OpenConnections", "connection_limit",
 _OTHER_FILES = 200
 #: Connections that the system keeps until they are accepted.
 _BACKLOG = 512
+#: Bytes of one connection that are read before others get their turn: 256 KiB of chunks of one byte take seconds to parse.
+_READ = 4 * 1024
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
@@ -85,6 +87,8 @@ class Connection(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for a request."""
         super().connection_made(transport)
+        if hasattr(transport, "max_size"):  # of one read, in asyncio's own transport
+            transport.max_size = _READ
         self._begun = time.monotonic()
         self._open_connections.wait(self)
 

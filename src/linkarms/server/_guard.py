@@ -57,6 +57,8 @@ class Guard:
             await send(message)
 
         refusal = self._refuse(scope, Headers(scope=scope))
+        # nobody else needs cookies, and FastAPI would parse them for every request
+        scope["headers"] = [(name, value) for name, value in scope["headers"] if name != b"cookie"]
         try:
             if refusal is not None:
                 await refusal(scope, receive, answer)
