@@ -10,8 +10,8 @@ import linkarms as la
 
 #: family, arms, clusters, dimension
 CASES = [
-    ("gaussian", 24, 2, 2),
-    ("gaussian", 24, 7, 1),
+    ("gaussian", 34, 2, 2),
+    ("gaussian", 34, 7, 1),
     ("gaussian", 8, 2, 2),
     ("gaussian-unknown", 22, 3, 1),
     ("gaussian-unknown:shared", 12, 3, 2),

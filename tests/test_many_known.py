@@ -10,8 +10,8 @@ from linkarms import _core
 from linkarms.stopping import Anytime
 
 
-@pytest.mark.parametrize(("n_arms", "aligned"), [(20, True), (21, False)])
-def test_evidence_is_aligned_up_to_twenty_arms(n_arms, aligned):
+@pytest.mark.parametrize(("n_arms", "aligned"), [(30, True), (31, False)])
+def test_evidence_is_aligned_up_to_thirty_arms(n_arms, aligned):
     c = la.BanditClusterer(2, n_arms, family="gaussian:4")
     assert _core.evidence_is_aligned(c._engine.families.model, 2) == aligned
 

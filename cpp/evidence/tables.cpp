@@ -33,7 +33,7 @@ bool evidence_has_scale(const Model& model, int version) {
 }
 
 bool evidence_is_aligned(const Model& model, int version) {
-  return version >= 2 && model.kind() == Kind::isotropic && !model.has_range() && model.n_arms() <= most_proved_arms;
+  return version >= 2 && model.kind() == Kind::isotropic && !model.has_range() && model.n_arms() <= most_aligned_arms;
 }
 
 bool evidence_is_one_sided(const Model& model, int version) {
