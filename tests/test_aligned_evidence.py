@@ -25,6 +25,17 @@ def test_the_certificate_is_never_above_the_smallest_value_that_was_found(d):
 
 
 @pytest.mark.parametrize("d", infima.DIMENSIONS)
+def test_a_level_above_the_infimum_is_never_proved_and_one_well_below_nearly_always(d):
+    found = np.array(INFIMA[str(d)])
+
+    def is_proved(i, level):
+        return infima.piece(d, i).bracket(enough=level, too_little=level)[0] >= level
+
+    assert not any(is_proved(i, value + 1e-3) for i, value in enumerate(found))
+    assert np.mean([is_proved(i, value - 1.0) for i, value in enumerate(found)]) > 0.99
+
+
+@pytest.mark.parametrize("d", infima.DIMENSIONS)
 def test_some_infima_computed_again(d):
     i = int(np.random.default_rng([4, d]).integers(len(INFIMA[str(d)])))
     assert infima.brute_force(d, i) == pytest.approx(INFIMA[str(d)][i], abs=0.05)
