@@ -36,11 +36,11 @@ def time_requests(url, name, kind, seconds, share, barrier, out):
     """One connection: the times of its requests in milliseconds, its errors, and how long it took."""
     times, wrong = [], 0
     with Client(name, url, patience=0) as client:
-        client._campaign("GET", "")
+        client._campaign("GET", "", None, dict)
         waiting = client.ask(share) if kind == "tell" else []
         send = {
-            "status": lambda: client._campaign("GET", ""),
-            "view": lambda: client._campaign("GET", "/view"),
+            "status": lambda: client._campaign("GET", "", None, dict),
+            "view": lambda: client._campaign("GET", "/view", None, dict),
             "ask": client.ask,
             "tell": lambda: client.tell(waiting.pop(), 0.5),
         }[kind]
@@ -101,8 +101,8 @@ def prepare(url, name):
         which = np.arange(SAMPLES) % ARMS
         values = 2.5 * (which // 5) + 0.1 * which + rng.normal(size=SAMPLES)
         client.add_many([arms[i] for i in which], values)
-        client._campaign("GET", "")
-        client._campaign("GET", "/view")
+        client._campaign("GET", "", None, dict)
+        client._campaign("GET", "/view", None, dict)
 
 
 def run(seconds, versions, connections=CONNECTIONS, kinds=KINDS):

@@ -44,7 +44,7 @@ def run_client(seed, urls, campaigns, end, tally):
 
 def _send(kind, client, name, arms, rng, tally):
     if kind == "view":
-        client._campaign("GET", "/view")
+        client._campaign("GET", "/view", None, dict)
     elif kind == "history":
         client.history(limit=50)
     elif kind == "add":

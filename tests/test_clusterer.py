@@ -284,7 +284,7 @@ CONSTRUCTOR = {
     "paper by name": ({"stopping": "paper"}, "theta"),
     "unknown stopping": ({"stopping": "soon"}, "unknown"),
     "unknown sampling": ({"sampling": "greedy"}, "ebc-h"),
-    "K too large": ({"n_clusters": 7}, "from 1 to 6"),
+    "K too large": ({"n_clusters": 7}, "choose 1 to 6"),
     "K zero": ({"n_clusters": 0}, "from 1 to 6"),
     "K text": ({"n_clusters": "3"}, "whole number"),
     "delta 0": ({"delta": 0.0}, "delta"),
