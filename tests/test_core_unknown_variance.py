@@ -170,10 +170,11 @@ def test_one_variance_for_all_arms_against_a_search():
         n = np.array([len(x) for x in samples])
         away = np.array([(x.mean() - lam) ** 2 for x, lam in zip(samples, z, strict=True)])
         squares = sum(((x - x.mean()) ** 2).sum() for x in samples)
-        t, r, a = squares + (n * away).sum(), squares + (c * n / (c + n) * away).sum(), 0.5 * c
+        t, r = squares + (n * away).sum(), squares + (c * n / (c + n) * away).sum()
+        a, b = oracle.prior(c)
         top = a + 0.5 * n.sum()
-        level = 0.5 * np.log(c / (c + n)).sum() + gammaln(top) - gammaln(a) + a * math.log(a)
-        return level - top * math.log(top) + top + top * math.log(t / r) - a * t / r
+        level = 0.5 * np.log(c / (c + n)).sum() + gammaln(top) - gammaln(a) + a * math.log(b)
+        return level - top * math.log(top) + top + top * math.log(t / r) - b * t / r
 
     best = -math.inf
     for c in oracle.GRID:

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "evidence/tables.hpp"
 #include "math/shares.hpp"
 
 namespace linkarms {
@@ -9,6 +10,8 @@ namespace {
 
 /// The weight s of the parts in which all arms count.
 constexpr double together = 0.7;
+/// The weight of a c is c^-grid_power: small c a little more, where gaps are wide, samples few and the prices most of what is paid.
+constexpr double grid_power = 0.1;
 /// Shares below this are left out.
 constexpr double least_share = 1e-3;
 /// Forms of two arms whose weights are searched one by one; of more, only the weight of an arm against the other.
@@ -23,7 +26,14 @@ constexpr std::size_t most_points = 12;
 OwnVarianceEvidence::OwnVarianceEvidence(const Model& model, std::vector<double> grid, double discount, double tolerance,
                                          Shapes shapes, std::optional<Limits> limits)
     : model_(&model), grid_(std::move(grid)), discount_(discount), tolerance_(tolerance), shapes_(shapes), limits_(limits) {
+  double sum = 0.0;
+  for (const double c : grid_) sum += std::pow(c, -grid_power);
+  for (const double c : grid_) log_weight_.push_back(-grid_power * std::log(c) - std::log(sum));
   forget();
+}
+
+bool OwnVarianceEvidence::has_many_arms() const {
+  return model_->n_arms() > most_proved_arms;
 }
 
 void OwnVarianceEvidence::forget() {
@@ -38,7 +48,7 @@ const OwnVarianceEvidence::Entry& OwnVarianceEvidence::entry(const Samples& samp
   const double n = samples.count(m);
   own = {samples.count(m), ArmShape(model_->variances(), d, n, samples.moments(m)), {}, {}};
   for (const double c : grid_) {
-    const ArmMixture mixture(own.shape, model_->variances(), d, n, c);
+    const ArmMixture mixture(own.shape, model_->variances(), d, n, c, limits_ || has_many_arms());
     own.rise.push_back(mixture.rise);
     own.price.push_back(mixture.price / discount_);
   }
@@ -79,12 +89,12 @@ bool OwnVarianceEvidence::is_free(const Situation& now, const Piece& piece) cons
                      [](const Entry* e) { return e->shape.flat; });
 }
 
-double OwnVarianceEvidence::log_all() const {
-  return std::log(together / static_cast<double>(grid_.size()));
+double OwnVarianceEvidence::log_all(std::size_t j) const {
+  return std::log(together) + log_weight_[j];
 }
 
-double OwnVarianceEvidence::log_alone(std::size_t n_arms) const {
-  return std::log((1.0 - together) / static_cast<double>(grid_.size() * n_arms));
+double OwnVarianceEvidence::log_alone(std::size_t j, std::size_t n_arms) const {
+  return std::log((1.0 - together) / static_cast<double>(n_arms)) + log_weight_[j];
 }
 
 double OwnVarianceEvidence::arm_evidence(const Piece& piece, std::size_t i, std::size_t j) const {
@@ -96,9 +106,9 @@ double OwnVarianceEvidence::arm_evidence(const Piece& piece, std::size_t i, std:
 }
 
 double OwnVarianceEvidence::log_evidence(const Piece& piece) const {
-  const double all = log_all(), alone = log_alone(piece.count);
   std::vector<double> parts;
   for (std::size_t j = 0; j < grid_.size(); ++j) {
+    const double all = log_all(j), alone = log_alone(j, piece.count);
     double total = 0.0;
     for (std::size_t i = 0; i < piece.count; ++i) {
       const double own = arm_evidence(piece, i, j);
@@ -122,16 +132,15 @@ ConcaveGoal OwnVarianceEvidence::goal_of(const Piece& piece, Index scale) const 
 
 ConcaveGoal OwnVarianceEvidence::goal_at(const Piece& piece, double level) const {
   const std::size_t parts = piece.count + 1, last = piece.count;  // at each c: every arm alone, and all of them
-  const double all = log_all(), alone = log_alone(piece.count);
   std::vector<double> share(grid_.size() * parts), of_scale(grid_.size(), 0.0);
   for (std::size_t j = 0; j < grid_.size(); ++j) {
     double total = 0.0;
     for (std::size_t i = 0; i < piece.count; ++i) {
       const double own = arm_evidence(piece, i, j);
       total += own;
-      share[j * parts + i] = own + alone;
+      share[j * parts + i] = own + log_alone(j, piece.count);
     }
-    share[j * parts + last] = total + all;
+    share[j * parts + last] = total + log_all(j);
   }
   to_shares(share);
   for (std::size_t k = 0; k < share.size(); ++k) of_scale[k / parts] += share[k];
@@ -149,7 +158,7 @@ ConcaveGoal OwnVarianceEvidence::goal_at(const Piece& piece, double level) const
   for (const std::size_t j : order) {
     for (std::size_t k = 0; k < parts; ++k) {
       const double q = share[j * parts + k] / sum;
-      if (q > 0.0) goal.needed += q * (std::log(q) - (k == last ? all : alone));
+      if (q > 0.0) goal.needed += q * (std::log(q) - (k == last ? log_all(j) : log_alone(j, piece.count)));
     }
     for (std::size_t i = 0; i < piece.count; ++i) {
       const double q = (share[j * parts + i] + share[j * parts + last]) / sum;
@@ -258,7 +267,7 @@ bool OwnVarianceEvidence::is_proved(Piece& piece, double level, double patience)
     const Entry& own = *piece.entries[i];
     double cap = inf;
     for (std::size_t j = 0; j < grid_.size(); ++j) {
-      const double rise = wanted + own.price[j] - log_alone(piece.count);
+      const double rise = wanted + own.price[j] - log_alone(j, piece.count);
       if (cap == inf || own.rise[j].rise(cap) > rise) cap = std::min(cap, own.rise[j].reach(rise));
     }
     caps.insert(caps.end(), piece.per, std::max(cap, 1e-300));
@@ -284,7 +293,9 @@ double OwnVarianceEvidence::halve(Piece& piece, Index first, double enough, doub
   std::ranges::fill(piece.t, 0.0);
   double low = log_evidence(piece);  // no rise is negative
   double high = find_low(piece, first);
-  const std::vector<double> at = piece.t, near = first_move(piece, first);
+  const Index best = largest_scale(piece, first);  // what is found must not depend on the c that it began with
+  if (best != first) high = find_low(piece, best);
+  const std::vector<double> at = piece.t, near = first_move(piece, best);
   const auto is_proved_from = [&](const std::vector<double>& t, double level) {
     piece.t = t;
     return is_proved(piece, level, 1.0);
@@ -298,26 +309,53 @@ double OwnVarianceEvidence::halve(Piece& piece, Index first, double enough, doub
 
 std::vector<double> OwnVarianceEvidence::first_move(Piece& piece, Index first) const {
   std::vector<double> weight, t(piece.t.size());
-  for (const AveragedRise& rise : goal_of(piece, first).rises) weight.push_back(rise.slope(0.0));
+  for (std::size_t i = 0; i < piece.count; ++i) {
+    weight.insert(weight.end(), piece.per, piece.entries[i]->rise[static_cast<std::size_t>(first)].slope(0.0));
+  }
   piece.forms->solve(weight, t);
   return t;
 }
 
 // A proof counts only where halving comes that far, too.
-std::optional<bool> OwnVarianceEvidence::glance(Piece& piece, Index first, double level) {
+bool OwnVarianceEvidence::is_quickly_proved(Piece& piece, Index first, double level) {
   piece.t = first_move(piece, first);
-  if (log_evidence(piece) < level - sure * (1.0 + std::abs(level))) return true;
   constexpr double patience = 0.125;
-  if (is_proved(piece, level + 2.0 * precision * (1.0 + std::abs(level)), patience)) return false;
-  return std::nullopt;
+  return is_proved(piece, level + 2.0 * precision * (1.0 + std::abs(level)), patience);
+}
+
+bool OwnVarianceEvidence::is_low_somewhere(const Situation& now, Piece& piece, Index first, double level) {
+  const double below = level - sure * (1.0 + std::abs(level));
+  last_known_ = inf;
+  if (recall(now, piece)) last_known_ = log_evidence(piece);
+  if (last_known_ < below) return true;
+  piece.t = first_move(piece, first);
+  const double moved = log_evidence(piece);
+  if (moved < last_known_) {
+    last_known_ = moved;
+    keep(piece, piece.forms->lam());
+  }
+  if (moved < below) return true;
+  // (descents from several places take time, and lower it by little)
+  constexpr double within_reach = 4.0;
+  if (!has_many_arms() && last_known_ < level + within_reach) last_known_ = find_low(piece, first);
+  return last_known_ < below;
+}
+
+// With many arms proofs are short, and what forbids a stop is often that they do not come to an end: then it is known only by trying.
+bool OwnVarianceEvidence::is_known_below(const Situation& now, const Witness& w, double level, Index first) {
+  if (has_many_arms()) return is_below(now, w, level, first);
+  Piece piece = this->piece(now, w);
+  if (is_free(now, piece)) return (last_known_ = log_evidence(piece)) < level;
+  make_forms(now, piece);
+  return is_low_somewhere(now, piece, first, level);
 }
 
 bool OwnVarianceEvidence::is_below(const Situation& now, const Witness& w, double level, Index first) {
   Piece piece = this->piece(now, w);
   if (is_free(now, piece)) return log_evidence(piece) < level;
   make_forms(now, piece);
-  if (recall(now, piece) && log_evidence(piece) < level - sure * (1.0 + std::abs(level))) return true;
-  if (const std::optional<bool> known = glance(piece, first, level)) return *known;
+  if (is_low_somewhere(now, piece, first, level)) return true;
+  if (is_quickly_proved(piece, first, level)) return false;
   return halve(piece, first, level, level) < level;
 }
 
@@ -326,28 +364,11 @@ double OwnVarianceEvidence::against(const Situation& now, const Witness& w, doub
   ++work_;
   if (is_free(now, piece)) return log_evidence(piece);
   make_forms(now, piece);
-  const bool reached = level < inf && glance(piece, first, level) == false;
+  const bool reached = level < inf && is_quickly_proved(piece, first, level);
   const double found = reached ? level : halve(piece, first, level, -inf);
   const long long half = std::max<Index>(model_->n_features(), 2) / 2;
   work_ += piece.forms->solved() * half * half * half;
   return found;
-}
-
-// One of two arms moves by at least half of the gap, and log E is at least what it says alone.
-bool OwnVarianceEvidence::is_clear(const Situation& now, const Witness& w, double level, Index) {
-  const double half = 0.5 * limits_->gap(w, now.dist), wanted = level + sure * (1.0 + std::abs(level));
-  if (half <= 0.0) return false;
-  const auto [first, second] = TwoArms(w);
-  const double alone = log_alone(2);
-  for (const Index m : {first, second}) {
-    const Entry& own = entry(now.samples, m);
-    if (own.shape.flat) return false;
-    const double t = half * half / own.shape.widest;
-    double most = -inf;
-    for (std::size_t j = 0; j < grid_.size(); ++j) most = std::max(most, own.rise[j].rise(t) - own.price[j]);
-    if (most + alone < wanted) return false;
-  }
-  return true;
 }
 
 Index OwnVarianceEvidence::best_scale(const Situation& now, const Witness& w, Index scale) {
@@ -356,6 +377,10 @@ Index OwnVarianceEvidence::best_scale(const Situation& now, const Witness& w, In
     make_forms(now, piece);
     find_low(piece, scale);
   }
+  return largest_scale(piece, scale);
+}
+
+Index OwnVarianceEvidence::largest_scale(const Piece& piece, Index scale) const {
   double most = -inf;
   for (std::size_t j = 0; j < grid_.size(); ++j) {
     double value = 0.0;

@@ -1,7 +1,7 @@
 // Evidence of Gaussian arms that each have a variance of their own, one for all coordinates, one per coordinate,
 // or a covariance (section 6 of math.md), as an average over the grid of c (7.4).
 //
-// With l_mj(lambda) the evidence of arm m at the j-th c, and w_j = 1/J,
+// With l_mj(lambda) the evidence of arm m at the j-th c, and w_j its weight,
 //   E(lambda) = sum_j w_j (s exp(sum_m l_mj(lambda_m)) + (1 - s) mean_m exp(l_mj(lambda_m))) .
 // Each part is a martingale of mean one at the truth, so E is. In the second an arm that would have to move far
 // does not pay the prices of the others: where gaps are wide and samples few that is most of what there is to pay.
@@ -33,6 +33,10 @@ class OwnVarianceEvidence {
 
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);
   [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first);
+  /// Whether it is below `level` by a lambda that is known or quickly found: no proof.
+  [[nodiscard]] bool is_known_below(const Situation& now, const Witness& w, double level, Index first);
+  /// What it is known to be at most, by the last such question that was answered with no.
+  [[nodiscard]] double last_known() const { return last_known_; }
   [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale);
   /// For the shares of the c that are best where it matters and for those of the prices alone; and by one arm alone.
   [[nodiscard]] std::vector<SpreadBounds> bounds(const Situation& now, double level, Index first, const Witness& at);
@@ -73,6 +77,8 @@ class OwnVarianceEvidence {
     [[nodiscard]] std::span<const double> of(std::size_t i) const { return std::span(t).subspan(i * per, per); }
   };
 
+  /// More than proofs are worth it for: the prior of the precision is centred, as under a threshold, and less is searched.
+  [[nodiscard]] bool has_many_arms() const;
   [[nodiscard]] const Entry& entry(const Samples& samples, Index m);
   [[nodiscard]] Piece piece(const Situation& now, const Witness& w);
   void make_forms(const Situation& now, Piece& piece) const;
@@ -80,11 +86,13 @@ class OwnVarianceEvidence {
   [[nodiscard]] bool is_free(const Situation& now, const Piece& piece) const;
   /// l_mj of the i-th arm at `piece.t`.
   [[nodiscard]] double arm_evidence(const Piece& piece, std::size_t i, std::size_t j) const;
+  /// The c for which all arms together have the most evidence at `piece.t`; `scale` where none has any.
+  [[nodiscard]] Index largest_scale(const Piece& piece, Index scale) const;
   /// log E at `piece.t`.
   [[nodiscard]] double log_evidence(const Piece& piece) const;
-  /// The logarithms of the weights of the two parts at one c.
-  [[nodiscard]] double log_all() const;
-  [[nodiscard]] double log_alone(std::size_t n_arms) const;
+  /// The logarithms of the weights of the two parts at the j-th c.
+  [[nodiscard]] double log_all(std::size_t j) const;
+  [[nodiscard]] double log_alone(std::size_t j, std::size_t n_arms) const;
 
   /// By 7.4, for a distribution q on the parts of E: log E >= sum of their logarithms, each times its share, less
   /// sum q log(q / weight). With the q of the parts at `piece.t` both are equal there. Returns what the arms'
@@ -93,9 +101,10 @@ class OwnVarianceEvidence {
   [[nodiscard]] ConcaveGoal goal_of(const Piece& piece, Index scale) const;
   /// The forms where the arms would go if the rises were linear.
   [[nodiscard]] std::vector<double> first_move(Piece& piece, Index first) const;
-  /// A quick look, enough for most pieces: whether log E is below `level`, by one lambda or a short proof; nothing where
-  /// that does not tell.
-  [[nodiscard]] std::optional<bool> glance(Piece& piece, Index first, double level);
+  /// A short proof, enough for most pieces: true only where log E is at least `level`.
+  [[nodiscard]] bool is_quickly_proved(Piece& piece, Index first, double level);
+  /// Whether log E is below `level` at a lambda that is kept, or that a descent or two come to.
+  [[nodiscard]] bool is_low_somewhere(const Situation& now, Piece& piece, Index first, double level);
   /// Bring `piece.t` to a low point of log E, and keep it; returns log E there.
   double find_low(Piece& piece, Index first);
   /// Bring `piece.t` to many places, of which one is near the least log E of two arms; `consider` looks at each.
@@ -122,7 +131,8 @@ class OwnVarianceEvidence {
   [[nodiscard]] SpreadBounds bounds_together(std::span<const double> share, double level, const AloneCaps& caps) const;
 
   const Model* model_;
-  std::vector<double> grid_;
+  std::vector<double> grid_, log_weight_;  ///< c and log w_j
+  double last_known_ = inf;
   double discount_, tolerance_;
   Shapes shapes_;
   std::optional<Limits> limits_;

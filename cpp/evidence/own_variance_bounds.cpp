@@ -21,7 +21,7 @@ OwnVarianceEvidence::AloneCaps OwnVarianceEvidence::caps_alone(double level, std
   std::vector<double> weight(grid_.size()), parts(grid_.size()), price(entries_.size());
   for (std::size_t j = 0; j < grid_.size(); ++j) {
     std::ranges::transform(entries_, price.begin(), [j](const Entry& own) { return own.price[j]; });
-    weight[j] = std::log(std::exp(log_all() - largest_share(0.0, price, n_arms - 1)) + std::exp(log_alone(n_arms)));
+    weight[j] = std::log(std::exp(log_all(j) - largest_share(0.0, price, n_arms - 1)) + std::exp(log_alone(j, n_arms)));
   }
   const auto evidence = [&](const Entry& own, double t) {
     for (std::size_t j = 0; j < grid_.size(); ++j) {
@@ -72,10 +72,10 @@ SpreadBounds OwnVarianceEvidence::bounds_together(std::span<const double> share,
   order.resize(std::min(order.size(), most_counted));
   double sum = 0.0;
   for (const std::size_t j : order) sum += share[j];
-  SpreadBounds out{{}, std::vector(entries_.size(), 0.0), 0.0, -log_all(), caps.n_arms == 3};
+  SpreadBounds out{{}, std::vector(entries_.size(), 0.0), 0.0, 0.0, caps.n_arms == 3};
   for (const std::size_t j : order) {
     const double q = share[j] / sum;
-    if (q > 0.0) out.constant += q * std::log(q);
+    if (q > 0.0) out.constant += q * (std::log(q) - log_all(j));
     for (std::size_t m = 0; m < entries_.size(); ++m) out.price[m] += q * entries_[m].price[j];
   }
   const double needed = std::max(largest_share(level + out.constant, out.price), 1e-300);
@@ -130,6 +130,22 @@ std::vector<SpreadBounds> OwnVarianceEvidence::bounds(const Situation& now, doub
   out.push_back(bounds_alone(level, of_four));
   out.push_back(bounds_alone(level, of_three));
   return out;
+}
+
+// One of two arms moves by at least half of the gap, and log E is at least what it says alone.
+bool OwnVarianceEvidence::is_clear(const Situation& now, const Witness& w, double level, Index) {
+  const double half = 0.5 * limits_->gap(w, now.dist), wanted = level + sure * (1.0 + std::abs(level));
+  if (half <= 0.0) return false;
+  const auto [first, second] = TwoArms(w);
+  for (const Index m : {first, second}) {
+    const Entry& own = entry(now.samples, m);
+    if (own.shape.flat) return false;
+    const double t = half * half / own.shape.widest;
+    double most = -inf;
+    for (std::size_t j = 0; j < grid_.size(); ++j) most = std::max(most, own.rise[j].rise(t) - own.price[j] + log_alone(j, 2));
+    if (most < wanted) return false;
+  }
+  return true;
 }
 
 }  // namespace linkarms

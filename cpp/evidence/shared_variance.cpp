@@ -9,20 +9,15 @@
 namespace linkarms {
 namespace {
 
-/// What not knowing the precision costs: its prior has the shape a, which the samples bring to `top`. It grows with them.
-[[nodiscard]] double precision_price(double a, double top) {
-  return log_gamma(a) - log_gamma(top) - a * std::log(a) + top * std::log(top) - (top - a);
-}
-
-/// top log(rho) - a (rho - 1) as a function of rho - 1, up to where it is largest.
+/// top log(rho) - rate (rho - 1) as a function of rho - 1, up to where it is largest.
 struct RatioRise {
-  double a, top;
-  [[nodiscard]] double most() const { return (top - a) / a; }
+  double rate, top;
+  [[nodiscard]] double most() const { return (top - rate) / rate; }
   [[nodiscard]] double rise(double more) const {
     const double x = std::min(more, most());
-    return top * std::log1p(x) - a * x;
+    return top * std::log1p(x) - rate * x;
   }
-  [[nodiscard]] double slope(double more) const { return more < most() ? top / (1.0 + more) - a : 0.0; }
+  [[nodiscard]] double slope(double more) const { return more < most() ? top / (1.0 + more) - rate : 0.0; }
   [[nodiscard]] double limit() const { return rise(most()); }
 };
 
@@ -31,9 +26,10 @@ struct RatioRise {
 // One precision for all arms of the set: n, T and R add up, and the infimum of T/R over the piece is the
 // largest rho with
 //   2 cost(w_m = n_m - rho c n_m / (c + n_m)) >= (rho - 1) S,   all weights positive,
-// cost the Gaussian pair cost at unit variance. l rises with rho up to A/a, and rho is rounded down.
+// cost the Gaussian pair cost at unit variance. l rises with rho up to A/b, and rho is rounded down.
 double SharedVarianceEvidence::at_scale(const Situation& now, const Witness& w, double c) const {
-  const double d = model_->n_features(), a = 0.5 * c * d;
+  const double d = model_->n_features();
+  const PrecisionPrior prior = PrecisionPrior::above(c, d);
   const std::array<Index, 4> arms{w.u, w.v, w.b, w.a};
   const std::size_t count = w.shared() ? 3 : 4;
   double total = 0.0, squares = 0.0, price = 0.0, most = inf;
@@ -44,8 +40,8 @@ double SharedVarianceEvidence::at_scale(const Situation& now, const Witness& w, 
     price += 0.5 * d * std::log1p(n / c);
     most = std::min(most, (c + n) / c);
   }
-  const double top = a + 0.5 * total * d;
-  price += precision_price(a, top);
+  const double top = prior.shape + 0.5 * total * d;
+  price += prior.price(top);
   const double p = now.dist(w.u, w.v), q = now.dist(w.a, w.b), r = now.dist(w.v, w.b) - tolerance_;
   const auto enough = [&](double rho) {
     const auto inverse = [&](Index m) {
@@ -69,7 +65,7 @@ double SharedVarianceEvidence::at_scale(const Situation& now, const Witness& w, 
     const double middle = 0.5 * (low + high);
     (enough(middle) ? low : high) = middle;
   }
-  return RatioRise{a, top}.rise(low - 1.0) - price / discount_;
+  return RatioRise{prior.rate, top}.rise(low - 1.0) - price / discount_;
 }
 
 double SharedVarianceEvidence::against(const Situation& now, const Witness& w, double level, Index first) const {
@@ -97,7 +93,8 @@ Index SharedVarianceEvidence::best_scale(const Situation& now, const Witness& w,
 // rise that of the fewest of three, and S the largest sum of four. With rho where that rise reaches the largest share of the
 // level, |q| - |p| >= sqrt((rho - 1) S sum_m 1/w_m(rho)) shows that T/R gets at least there.
 SpreadBounds SharedVarianceEvidence::bounds_of(const Samples& samples, double level, double c) const {
-  const double d = model_->n_features(), a = 0.5 * c * d;
+  const double d = model_->n_features();
+  const PrecisionPrior prior = PrecisionPrior::above(c, d);
   const auto size = static_cast<std::size_t>(model_->n_arms());
   std::vector<double> counts, squares;
   SpreadBounds out{std::vector(size, 1e300), {}};
@@ -108,8 +105,8 @@ SpreadBounds SharedVarianceEvidence::bounds_of(const Samples& samples, double le
   }
   std::array<double, 3> fewest{};
   std::ranges::partial_sort_copy(counts, fewest);
-  const RatioRise rise{a, a + 0.5 * d * (fewest[0] + fewest[1] + fewest[2])};
-  out.constant = precision_price(a, a + 0.5 * d * largest_share(0.0, counts)) / discount_;
+  const RatioRise rise{prior.rate, prior.shape + 0.5 * d * (fewest[0] + fewest[1] + fewest[2])};
+  out.constant = prior.price(prior.shape + 0.5 * d * largest_share(0.0, counts)) / discount_;
   out.least = std::max(largest_share(level + out.constant, out.price), 1e-300);
   const double more = first_reaching(rise, out.least, 1e-3);
   for (std::size_t m = 0; m < size; ++m) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "family/variance_rise.hpp"
 #include "math/constants.hpp"
 #include "math/special.hpp"
 #include "pair/linear.hpp"
@@ -252,7 +253,8 @@ double VarianceThreshold::own_variances(const Situation& now, const Witness& w, 
 //   gap^2 / (1/w_a + 1/w_b) >= (rho - 1) S,   w_m = n_m - rho c n_m / (c + n_m) > 0  (section 6).
 double VarianceThreshold::shared_variance(const Situation& now, const Witness& w, double gap, double c) const {
   const auto [first, second] = TwoArms(w);
-  const double d = model_->n_features(), a = 0.5 * c * d;
+  const double d = model_->n_features();
+  const PrecisionPrior prior = PrecisionPrior::above(c, d);
   double total = 0.0, squares = 0.0, price = 0.0, most = inf;
   for (const Index m : {first, second}) {
     const double n = now.samples.count(m);
@@ -261,8 +263,8 @@ double VarianceThreshold::shared_variance(const Situation& now, const Witness& w
     price += 0.5 * d * std::log1p(n / c);
     most = std::min(most, (c + n) / c);
   }
-  const double top = a + 0.5 * total * d;
-  price += log_gamma(a) - log_gamma(top) - a * std::log(a) + top * std::log(top) - (top - a);
+  const double top = prior.shape + 0.5 * total * d;
+  price += prior.price(top);
   const auto enough = [&](double rho) {
     double spread = 0.0;
     for (const Index m : {first, second}) {
@@ -276,7 +278,8 @@ double VarianceThreshold::shared_variance(const Situation& now, const Witness& w
     const double middle = 0.5 * (low + high);
     (enough(middle) ? low : high) = middle;
   }
-  return top * std::log(low) - a * (low - 1.0) - price / discount_;
+  low = std::min(low, top / prior.rate);  // where the evidence is largest
+  return top * std::log(low) - prior.rate * (low - 1.0) - price / discount_;
 }
 
 double VarianceThreshold::at_scale(const Situation& now, const Witness& w, double level, double c) const {

@@ -89,7 +89,7 @@ double unknown_radius(const Model& model, double n, const Moments& own, View mea
   shape.forms(mean, end, t);
   double nearest = inf;
   for (const double c : unknown_priors) {  // the average over them is at least each, less log J
-    const ArmMixture mixture(shape, model.variances(), d, n, c);
+    const ArmMixture mixture(shape, model.variances(), d, n, c, false);
     const double needed = level + std::log(static_cast<double>(unknown_priors.size()));
     double most = inf, least = 0.0;  // of s: where one t alone has reached it; where all together cannot have
     for (const double x : t) most = std::min(most, std::sqrt(mixture.rise.reach(needed + mixture.price) / x));

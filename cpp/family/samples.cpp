@@ -33,7 +33,7 @@ double degrees_of(Index d, Index count) {
 
 }  // namespace
 
-Samples::Samples(const Model& model, Matrix box, bool knots)
+Samples::Samples(const Model& model, Matrix box, SampleUse use)
     : model_(&model),
       box_(std::move(box)),
       counts_(static_cast<std::size_t>(model.n_arms())),
@@ -41,11 +41,12 @@ Samples::Samples(const Model& model, Matrix box, bool knots)
       estimates_(model.n_arms(), model.n_features()),
       scratch_(2, model.n_features()),
       precision_(static_cast<std::size_t>(model.n_arms()), 1.0),
-      without_(model.n_arms()) {
+      without_(model.n_arms()),
+      caution_(use.caution) {
   if (box_.rows() != model.n_features() || box_.cols() != 2) {
     throw std::invalid_argument("the box has another shape than (n_features, 2); give low and high for each feature");
   }
-  if (knots && model.has_range()) knots_.resize(counts_.size());
+  if (use.knots && model.has_range()) knots_.resize(counts_.size());
   if (model.variances() != Variances::known) {
     Moments none;
     none.mean.assign(static_cast<std::size_t>(model.n_features()), 0.0);
@@ -88,7 +89,7 @@ void Samples::set(std::vector<Index> counts, Matrix means, std::vector<Moments> 
   if (knots.size() != knots_.size()) {
     throw std::invalid_argument("the samples of bounded arms are missing, or told where none are kept; the dump is damaged");
   }
-  Samples next(*model_, box_, !knots_.empty());
+  Samples next(*model_, box_, SampleUse{!knots_.empty(), caution_});
   next.counts_ = std::move(counts);
   next.means_ = std::move(means);
   next.moments_ = std::move(moments);
@@ -154,7 +155,7 @@ double Samples::find_precision(Index m) const {
   if (model_->variances() == Variances::known || model_->variances() == Variances::shared) return 1.0;
   const double degrees = degrees_of(model_->n_features(), count(m)), squares = moments(m).all_squares;
   if (degrees < 1.0 || squares <= 0.0) return 1.0;
-  return degrees / (squares * std::exp(2.0 * std::sqrt(2.0 / degrees)));
+  return degrees / (squares * std::exp(caution_ * std::sqrt(2.0 / degrees)));
 }
 
 }  // namespace linkarms

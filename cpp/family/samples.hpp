@@ -21,13 +21,18 @@ struct Moments {
   std::vector<double> scatter;
 };
 
+/// What the stopping rule asks of the samples.
+struct SampleUse {
+  bool knots = false;    ///< keep the samples of arms with known bounds, for bets
+  double caution = 2.0;  ///< see Samples::precision
+};
+
 /// The sufficient statistics of M arms and the estimates that follow from them.
 /// Invariant: estimates are those of counts and means, clipped to the box, for every arm with a sample.
 class Samples {
  public:
-  /// `box` has d rows of low and high, infinite where estimates are not clipped. `knots`: keep the samples of arms with
-  /// known bounds, for bets.
-  Samples(const Model& model, Matrix box, bool knots = false);
+  /// `box` has d rows of low and high, infinite where estimates are not clipped.
+  Samples(const Model& model, Matrix box, SampleUse use = {});
 
   /// Take in the sufficient statistic of one sample of arm m.
   void add(Index m, View statistic);
@@ -48,7 +53,9 @@ class Samples {
   [[nodiscard]] bool has_knots(Index m) const { return !knots_.empty() && model_->arm(m).range().has_value(); }
   [[nodiscard]] const std::vector<Knots>& knots() const { return knots_; }
   /// One over arm m's variance as far as its samples tell (of several, their mean), for choosing arms only; 1
-  /// where it is known or shared.
+  /// where it is known or shared. The variance is taken `caution` standard deviations of its logarithm above its
+  /// estimate: an arm whose first samples happen to agree must not pass for a certain one, and the evidence of an arm
+  /// with few samples says little.
   [[nodiscard]] double precision(Index m) const { return precision_[static_cast<std::size_t>(m)]; }
 
  private:
@@ -57,8 +64,6 @@ class Samples {
   /// predicted as soon as the ones before it allow (an arm's third, or its second where arms share one
   /// variance and any has repeated); whether it is, is known before it is drawn.
   void predict(Index m, View sample);
-  /// The variance is taken two standard deviations of its logarithm above its estimate: an arm whose first
-  /// samples happen to agree must not pass for a certain one.
   [[nodiscard]] double find_precision(Index m) const;
 
   const Model* model_;
@@ -71,6 +76,7 @@ class Samples {
   std::vector<double> precision_;
   long long total_ = 0;
   Index without_;  ///< arms without a sample
+  double caution_;
 };
 
 }  // namespace linkarms

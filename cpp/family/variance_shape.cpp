@@ -72,21 +72,20 @@ std::size_t forms_per_arm(const Model& model) {
   return model.variances() == Variances::coordinate ? static_cast<std::size_t>(model.n_features()) : 1;
 }
 
-ArmMixture::ArmMixture(const ArmShape& shape, Variances variances, Index d, double n, double c) : price(0.0) {
-  const auto with = [&](double a, double degrees) { rise = VarianceRise(n, c, a, a + 0.5 * degrees); };
-  switch (variances) {
-    case Variances::full:
-      with(0.5 * wishart_prior(c, d), n);
-      price = covariance_price(n, c, d);
-      return;
-    case Variances::coordinate:
-      with(0.5 * precision_prior * c, n);
-      for (const double unit : shape.units) price += unit > 0.0 ? variance_price(n, c, 1.0) : flat_price(n, c, 1.0);
-      return;
-    default:
-      with(0.5 * precision_prior * c * d, n * d);
-      price = shape.flat ? flat_price(n, c, d) : variance_price(n, c, d);
+ArmMixture::ArmMixture(const ArmShape& shape, Variances variances, Index d, double n, double c, bool centred) : price(0.0) {
+  const auto with = [&](const PrecisionPrior& prior, double degrees) {
+    rise = VarianceRise(n, c, prior.rate, prior.shape + 0.5 * degrees);
+  };
+  if (variances == Variances::full) {
+    const PrecisionPrior prior = centred ? PrecisionPrior::centred_wishart(c, d) : PrecisionPrior::above_wishart(c, d);
+    with(prior, n);
+    price = covariance_price(prior, n, c, d);
+    return;
   }
+  const double together = variances == Variances::coordinate ? 1.0 : d;  // coordinates that have one variance
+  const PrecisionPrior prior = centred ? PrecisionPrior::centred(c, together) : PrecisionPrior::above(c, together);
+  with(prior, n * together);
+  for (const double unit : shape.units) price += (unit > 0.0 ? variance_price : flat_price)(prior, n, c, together);
 }
 
 }  // namespace linkarms

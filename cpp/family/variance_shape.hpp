@@ -30,12 +30,13 @@ struct ArmShape {
 /// How many t an arm of the model has.
 [[nodiscard]] std::size_t forms_per_arm(const Model& model);
 
-/// How the evidence of one arm rises with each of its t, for a prior that weighs c samples; and its price.
+/// How the evidence of one arm rises with each of its t, for a prior that weighs c samples; and its price. `centred`: the
+/// prior of the precision is centred at the tested one.
 struct ArmMixture {
   VarianceRise rise;
   double price;
 
-  ArmMixture(const ArmShape& shape, Variances variances, Index d, double n, double c);
+  ArmMixture(const ArmShape& shape, Variances variances, Index d, double n, double c, bool centred);
 };
 
 }  // namespace linkarms

@@ -8,9 +8,9 @@ namespace {
 
 /// Boxes and goals that a proof may take; most take a few. Each form beyond four (a variance per coordinate) doubles
 /// the boxes, up to a limit.
-constexpr std::size_t most_goals = 6;
+constexpr std::size_t most_goals = 12;
 constexpr int most_boxes(std::size_t n_forms) {
-  return 48 << (n_forms > 4 ? std::min<std::size_t>(n_forms - 4, 5) : 0);
+  return 192 << (n_forms > 4 ? std::min<std::size_t>(n_forms - 4, 3) : 0);
 }
 /// How often the weights of one box are turned to keep its solution inside.
 constexpr int most_turns = 6;

@@ -1,79 +1,93 @@
-"""Evidence of Gaussian arms of unknown variance from its definition: priors centred at the tested mean *and* precision, integrated out."""
+"""Evidence of Gaussian arms of unknown variance from its definition: priors tied to the tested mean *and* precision, integrated out."""
 
 import numpy as np
 from scipy.special import gammaln, multigammaln
 
 GRID = 0.2 * 5.0 ** np.arange(8)
-#: How many samples the prior of the precision weighs for each of the prior of the mean.
-PRECISION = 4.0
 #: The weight of the part of the mixture in which all arms of a set count; the rest is for each arm alone.
 TOGETHER = 0.7
 
 
-def isotropic(x, lam, variance, c):
+#: The share of each c of the grid in the mixture.
+WEIGHT = GRID**-0.1 / np.sum(GRID**-0.1)
+
+
+def prior(c, d=1, centred=False):
+    """Return shape and rate of the gamma prior of the precision, over the tested one."""
+    shape = 2 * c * d if centred else (4 * c + 1) * d
+    return shape, shape if centred else shape / (1 + 1 / c)
+
+
+def wishart(c, d, centred=False):
+    """Return nu of the Wishart prior, and nu over the factor by which it expects the precision above the tested one."""
+    nu = max(4 * c if centred else 8 * c + 2, d)
+    return nu, nu if centred else nu / (1 + 1 / c)
+
+
+def isotropic(x, lam, variance, c, centred=False):
     """Log mixture likelihood ratio of samples (n, d) with one variance: gamma prior on the precision, normal prior on the mean."""
     n, d = x.shape
-    a, tau = 0.5 * PRECISION * c * d, 1.0 / variance
+    (a, b), tau = prior(c, d, centred), 1.0 / variance
     t = ((x - lam) ** 2).sum()
     r = ((x - x.mean(axis=0)) ** 2).sum() + c * n / (c + n) * ((x.mean(axis=0) - lam) ** 2).sum()
     top = a + 0.5 * n * d
-    level = 0.5 * d * np.log(c / (c + n)) + gammaln(top) - gammaln(a) + a * np.log(a)
-    return level - top * np.log(a + 0.5 * tau * r) + 0.5 * tau * t
+    level = 0.5 * d * np.log(c / (c + n)) + gammaln(top) - gammaln(a) + a * np.log(b)
+    return level - top * np.log(b + 0.5 * tau * r) + 0.5 * tau * t
 
 
-def coordinate(x, lam, variances, c):
+def coordinate(x, lam, variances, c, centred=False):
     """The same with independent coordinates."""
-    return sum(isotropic(x[:, [i]], lam[i], variances[i], c) for i in range(x.shape[1]))
+    return sum(isotropic(x[:, [i]], lam[i], variances[i], c, centred) for i in range(x.shape[1]))
 
 
-def full(x, lam, covariance, c, precision=None):
+def full(x, lam, covariance, c, precision=None, centred=False):
     """The same with a covariance, or its inverse: Wishart prior on the precision."""
     n, d = x.shape
-    nu = max(PRECISION * c, d)
+    nu, rate = wishart(c, d, centred)
     precision = np.linalg.inv(covariance) if precision is None else precision
     away = x.mean(axis=0) - lam
     scatter = (x - x.mean(axis=0)).T @ (x - x.mean(axis=0))
     t, r = scatter + n * np.outer(away, away), scatter + c * n / (c + n) * np.outer(away, away)
     level = 0.5 * d * np.log(c / (c + n)) + multigammaln(0.5 * (nu + n), d) - multigammaln(0.5 * nu, d)
-    level += 0.5 * nu * d * np.log(nu) + 0.5 * n * d * np.log(2.0)
-    det = np.linalg.slogdet(nu * np.eye(d) + precision @ r)[1]
+    level += 0.5 * nu * d * np.log(rate) + 0.5 * n * d * np.log(2.0)
+    det = np.linalg.slogdet(rate * np.eye(d) + precision @ r)[1]
     return level - 0.5 * (nu + n) * det + 0.5 * np.trace(precision @ t)
 
 
 KINDS = {"isotropic": isotropic, "coordinate": coordinate, "full": full}
 
 
-def least(kind, x, lam, c):
+def least(kind, x, lam, c, centred=False):
     """The infimum over the variance, in closed form: where the derivative is zero, or the limit of a large variance.
 
-    ``c`` may be an array.
+    ``c`` may be an array. ``centred``: the prior of more than twenty arms, and of distance thresholds.
     """
     if kind == "full" and np.ndim(c):
-        return np.array([least(kind, x, lam, one) for one in c])
+        return np.array([least(kind, x, lam, one, centred) for one in c])
     n, d = x.shape
     away = x.mean(axis=0) - lam
     if kind == "isotropic":
-        a = 0.5 * PRECISION * c * d
+        a, b = prior(c, d, centred)
         squares = ((x - x.mean(axis=0)) ** 2).sum()
         t, r = squares + n * (away**2).sum(), squares + c * n / (c + n) * (away**2).sum()
-        tau = np.maximum(2.0 * ((a + 0.5 * n * d) / t - a / r), 1e-300)
-        return isotropic(x, lam, 1.0 / tau, c)
+        tau = np.maximum(2.0 * ((a + 0.5 * n * d) / t - b / r), 1e-300)
+        return isotropic(x, lam, 1.0 / tau, c, centred)
     if kind == "coordinate":
-        return sum(least("isotropic", x[:, [i]], lam[[i]], c) for i in range(d))
-    nu = max(PRECISION * c, d)
+        return sum(least("isotropic", x[:, [i]], lam[[i]], c, centred) for i in range(d))
+    nu, rate = wishart(c, d, centred)
     scatter = (x - x.mean(axis=0)).T @ (x - x.mean(axis=0))
     t, r = scatter + n * np.outer(away, away), scatter + c * n / (c + n) * np.outer(away, away)
     # in the directions of the generalised eigenvectors of t and r, each eigenvalue for itself
     root = np.linalg.cholesky(r)
     values, vectors = np.linalg.eigh(np.linalg.solve(root, np.linalg.solve(root, t).T))
-    best = np.maximum((nu + n) / values - nu, 1e-300)
+    best = np.maximum((nu + n) / values - rate, 1e-300)
     precision = np.linalg.solve(root.T, vectors * best) @ np.linalg.solve(root.T, vectors).T
-    return full(x, lam, None, c, precision)
+    return full(x, lam, None, c, precision, centred)
 
 
 def log_mixture(evidence):
-    """Log of the average over the grid of all arms together and of each alone; ``evidence`` has shape (arms, grid)."""
+    """Log of the weighted average over the grid of all arms together and of each alone; ``evidence`` has shape (arms, grid)."""
     evidence = np.asarray(evidence)
     parts = [np.log(TOGETHER) + evidence.sum(axis=0)]
     parts += [np.log((1.0 - TOGETHER) / len(evidence)) + own for own in evidence]
-    return float(np.logaddexp.reduce(np.concatenate(parts)) - np.log(evidence.shape[1]))
+    return float(np.logaddexp.reduce(np.concatenate([part + np.log(WEIGHT) for part in parts])))
