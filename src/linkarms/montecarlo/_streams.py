@@ -16,7 +16,7 @@ __all__ = ["BLOCK", "Seed", "Streams"]
 #: Samples drawn at a time. For some families another number gives other samples for the same seed.
 BLOCK = 256
 #: The first of them where each sample is drawn after the other: many trials need few.
-_FIRST = 64
+_FIRST = 128
 
 _WORD = 2**32
 _ROUND = 2**128
