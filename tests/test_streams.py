@@ -32,12 +32,14 @@ def test_samples_are_those_of_a_stream_per_arm(family):
     streams = Streams(problem)
     for seed in (Seed(0, (0,)), Seed(3, (2**33,)), Seed(2**150 + 1, (7, 1))):
         streams.begin(seed)
+        streams.fill()
+        filled = streams.samples.copy()
         for m in range(3):
             rng = np.random.default_rng(seed.child(m))
             expected = [problem.families[m].draw(rng, problem.parameters[m], BLOCK) for _ in range(3)]
-            found = []
+            found = [filled[m, streams.used[m] :]]
+            streams.used[m] = BLOCK
             while sum(map(len, found)) < 3 * BLOCK:
-                assert streams.used[m] == BLOCK
                 streams.refill(m)
                 found.append(streams.samples[m, streams.used[m] :].copy())
                 streams.used[m] = BLOCK
