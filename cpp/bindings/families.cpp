@@ -13,6 +13,7 @@
 #include "bindings/named.hpp"
 #include "bindings/user_functions.hpp"
 #include "family/confidence_radii.hpp"
+#include "math/special.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -119,6 +120,14 @@ void bind_scalars(nb::module_& m) {
       "Return gamma samples with known shape, by their mean.");
   m.def("bernoulli", [] { return NamedScalar{Bernoulli{}}; }, "Return samples 0 or 1, by the probability of a 1.");
   m.def("poisson", [] { return NamedScalar{Poisson{}}; }, "Return counts, by their mean.");
+  m.def(
+      "log_gamma",
+      [](const Array1& x) {
+        std::vector<double> out(view(x).begin(), view(x).end());
+        for (double& y : out) y = log_gamma(y);
+        return to_numpy(View(out));
+      },
+      "x"_a, "Return the logarithms of the gamma function at numbers above 0.");
   m.def(
       "user_family",
       [](nb::object kl, nb::object step, nb::object fisher, nb::object estimate, nb::object slope_limit, nb::object inflection,

@@ -11,6 +11,7 @@
 #include "bindings/module.hpp"
 #include "bindings/named.hpp"
 #include "evidence/tables.hpp"
+#include "math/seed_sequence.hpp"
 #include "run/engine.hpp"
 #include "run/gap_bounds.hpp"
 #include "run/lucb.hpp"
@@ -129,6 +130,13 @@ void bind_parts(nb::module_& m, nb::module_& testing) {
         return std::tuple(to_numpy(View(found.upper)), found.certain);
       },
       "low"_a, "high"_a, "Return upper bounds on the gaps beside each arm, and a lower bound on the largest gap.");
+  m.def(
+      "seed_words",
+      [](const std::vector<std::uint32_t>& words) {
+        const auto [a, b, c, d] = seed_words(words);
+        return std::tuple(a, b, c, d);
+      },
+      "words"_a, "Return numpy.random.SeedSequence(words).generate_state(4, numpy.uint64), faster.");
   m.def("evidence_has_scale", &evidence_has_scale, "model"_a, "version"_a, "Return whether any arm's evidence has a c.");
   m.def("evidence_is_aligned", &evidence_is_aligned, "model"_a, "version"_a, "Return whether the evidence has aligned priors.");
   testing.def("log_inner_mass", &log_inner_mass, "x"_a);

@@ -11,7 +11,10 @@ constexpr double ratio = 1.25;
 }  // namespace
 
 NearestBySpread::NearestBySpread(Index n_arms, Index n_classes)
-    : near_(n_classes, n_arms, inf), class_(static_cast<std::size_t>(n_arms)), top_(static_cast<std::size_t>(n_classes), -1.0) {}
+    : near_(n_classes, n_arms, inf),
+      class_(static_cast<std::size_t>(n_arms)),
+      top_(static_cast<std::size_t>(n_classes), -1.0),
+      nearest_(top_) {}
 
 Index NearestBySpread::find_class(double spread) const {
   Index c = 0;
@@ -20,12 +23,16 @@ Index NearestBySpread::find_class(double spread) const {
 }
 
 void NearestBySpread::refresh(const ClusteredArms& now, Index a) {
-  for (Index c = 0; c < n_classes(); ++c) near_(c, a) = inf;
-  const View row = now.dist.row(a);
-  const auto labels = now.clusters.labels();
+  std::ranges::fill(nearest_, inf);
+  // a branch that is seldom taken: what is foreign is chosen without one
+  const double* row = now.dist.row(a).data();
+  const Index *labels = now.clusters.labels().data(), *classes = class_.data(), own = labels[a];
+  double* nearest = nearest_.data();
   for (Index b = 0; b < now.size(); ++b) {
-    if (labels[b] != labels[a] && row[b] < near_(class_[b], a)) near_(class_[b], a) = row[b];
+    const double q = labels[b] != own ? row[b] : inf;
+    if (q < nearest[classes[b]]) nearest[classes[b]] = q;
   }
+  for (Index c = 0; c < n_classes(); ++c) near_(c, a) = nearest[c];
 }
 
 void NearestBySpread::make(const ClusteredArms& now, const Spreads& spreads) {

@@ -60,6 +60,7 @@ class NearestBySpread {
   Matrix near_;  ///< classes x arms
   std::vector<Index> class_;
   std::vector<double> top_;
+  std::vector<double> nearest_;              ///< scratch: one bound per class
   double widest_ = 0.0, widest_made_ = 0.0;  ///< largest spread now, and where the classes begin
   bool made_ = false;
 };

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+
+from linkarms.checks._special import log_normal_tail, log_upper_gamma, student_tail
 
 __all__ = ["dependence", "drift", "pooled_dependence", "skewness", "tails", "unequal_variances"]
 
@@ -19,7 +20,7 @@ _FEWEST = 20
 
 
 def _two_sided(z: float) -> float:
-    return float(-special.log_ndtr(-abs(z)) - np.log(2.0))
+    return float(-log_normal_tail(abs(z)) - np.log(2.0))
 
 
 def _standard(values: Array) -> Array | None:
@@ -66,7 +67,7 @@ def tails(values: Array) -> Found | None:
     z = (1.0 - 2.0 / (9.0 * a) - np.sign(below) * ((1.0 - 2.0 / a) / abs(below)) ** (1.0 / 3.0)) / np.sqrt(
         2.0 / (9.0 * a)
     )
-    return float(-special.log_ndtr(-z)), b - 3.0
+    return -log_normal_tail(float(z)), b - 3.0
 
 
 def _neighbours(values: Array) -> tuple[int, float] | None:
@@ -108,7 +109,7 @@ def drift(values: Array) -> Found | None:
     if within <= 0.0:
         return np.inf, step
     t = step / np.sqrt(within * (1.0 / len(first) + 1.0 / len(second)))
-    p = 2.0 * special.stdtr(freedom, -abs(t))
+    p = 2.0 * student_tail(freedom, abs(float(t)))
     return float(-np.log(max(p, 1e-300))), step / float(np.sqrt(within))
 
 
@@ -124,5 +125,6 @@ def unequal_variances(series: list[Array]) -> Found | None:
     pooled = float(freedom @ variances / freedom.sum())
     statistic = float(freedom.sum() * np.log(pooled) - freedom @ np.log(variances))
     statistic /= 1.0 + (np.sum(1.0 / freedom) - 1.0 / freedom.sum()) / (3.0 * (len(used) - 1.0))
-    p = float(special.chdtrc(len(used) - 1.0, statistic))
-    return -np.log(max(p, 1e-300)), float(variances.max() / variances.min())
+    return -log_upper_gamma(0.5 * (len(used) - 1.0), 0.5 * statistic), float(
+        variances.max() / variances.min()
+    )

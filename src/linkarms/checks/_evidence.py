@@ -7,9 +7,13 @@ nonnegative martingale of mean one (or a supermartingale), so by Ville's inequal
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainc, gammaln, logsumexp
+
+from linkarms import _core
+from linkarms.checks._special import log_mixed_tilt
 
 __all__ = ["BLOCK", "excess_variance", "gamma_spread", "mixed", "poisson_spread"]
 
@@ -38,13 +42,11 @@ def excess_variance(squares: float, freedom: int) -> float:
     The recursive residuals of Gaussian samples are independent N(0, 1) whatever the mean, and their squares add up to Q. Against variance
     ``1 / t`` the likelihood ratio is ``t^(k/2) exp((1 - t) Q / 2)``, of mean at most one for every true variance up to 1 if t <= 1. With t
     uniform on (0, 1) the mixture is ``exp(Q/2) Gamma(a) P(a, Q/2) (Q/2)^-a``, ``a = k/2 + 1``, P the regularised lower incomplete gamma
-    function. Where P underflows, Q is far below k and the value is ``-inf``.
+    function.
     """
     if freedom <= 0 or squares <= 0.0:
         return 0.0 if freedom <= 0 else -np.inf
-    a, half = 0.5 * freedom + 1.0, 0.5 * squares
-    inside = float(gammainc(a, half))
-    return -np.inf if inside <= 0.0 else float(half + gammaln(a) + np.log(inside) - a * np.log(half))
+    return log_mixed_tilt(0.5 * freedom + 1.0, 0.5 * squares)
 
 
 def poisson_spread(counts: Array) -> Array:
@@ -58,11 +60,11 @@ def poisson_spread(counts: Array) -> Array:
     x = _blocks(counts)
     s = x.sum(axis=1)
     x, s = x[s > 0.0], s[s > 0.0]
-    out = np.zeros(len(FACTORS))
+    log_gamma, out = _core.log_gamma, np.zeros(len(FACTORS))
     for j, factor in enumerate(FACTORS):
         r = s / BLOCK / (factor - 1.0)
-        inner = (gammaln(x + r[:, None]) - gammaln(r)[:, None]).sum(axis=1)
-        out[j] = float((gammaln(BLOCK * r) - gammaln(s + BLOCK * r) + inner + s * np.log(BLOCK)).sum())
+        inner = (log_gamma((x + r[:, None]).ravel()).reshape(x.shape) - log_gamma(r)[:, None]).sum(axis=1)
+        out[j] = float((log_gamma(BLOCK * r) - log_gamma(s + BLOCK * r) + inner + s * np.log(BLOCK)).sum())
     return out
 
 
@@ -78,14 +80,16 @@ def gamma_spread(values: Array, shape: float) -> Array:
     x = x[x.sum(axis=1) > 0.0]
     shares = np.maximum(x / x.sum(axis=1, keepdims=True), _FLOOR / BLOCK)
     logs = np.log(shares).sum(axis=1)
-    a = shape / FACTORS
-    constant = gammaln(BLOCK * a) - BLOCK * gammaln(a) - gammaln(BLOCK * shape) + BLOCK * gammaln(shape)
+    log_gamma, a = _core.log_gamma, shape / FACTORS
+    constant = (
+        log_gamma(BLOCK * a) - BLOCK * log_gamma(a) - math.lgamma(BLOCK * shape) + BLOCK * math.lgamma(shape)
+    )
     return np.asarray(len(x) * constant + (a - shape) * logs.sum())
 
 
 def mixed(ratios: Array) -> float:
     """Return the log of the mean of likelihood ratios given by their logs."""
-    return float(logsumexp(ratios) - np.log(len(ratios)))
+    return float(np.logaddexp.reduce(ratios) - np.log(len(ratios)))
 
 
 def _blocks(values: Array) -> Array:

@@ -30,8 +30,8 @@ class Chunk(NamedTuple):
 class Chunks:
     """Cuts jobs into chunks on request.
 
-    The first chunks have one job each. After that a chunk has as many as take `SECONDS` by the mean of the finished ones, but never
-    more than half of what is left for a worker, so all workers end at about the same time.
+    The first chunks have one job each. After that a chunk has as many as take `SECONDS` by the mean of the finished ones; but with two
+    workers and more never over half of what is left for a worker, so all workers end at about the same time.
 
     Parameters
     ----------
@@ -67,7 +67,8 @@ class Chunks:
         if self._finished == 0:
             return 1
         mean = max(self._seconds / self._finished, 1e-6)
-        return max(1, min(round(SECONDS / mean), math.ceil(left / (2 * workers))))
+        fair = left if workers == 1 else math.ceil(left / (2 * workers))
+        return max(1, min(round(SECONDS / mean), fair))
 
     def learn(self, jobs: int, seconds: float) -> None:
         """Record how long ``jobs`` jobs took."""

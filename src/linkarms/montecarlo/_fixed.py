@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from linkarms._validate import check_integer
 from linkarms.errors import InvalidInput
-from linkarms.montecarlo._trial import BLOCK
+from linkarms.montecarlo._streams import BLOCK
 from linkarms.problem import Problem
 
 __all__ = ["fixed_size_errors"]

@@ -9,12 +9,11 @@ import time
 from dataclasses import dataclass, field
 from threading import Event
 
-import numpy as np
-
 from linkarms import _core
 from linkarms._version import __version__
 from linkarms.errors import InvalidInput
 from linkarms.montecarlo._failure import Failure, in_words
+from linkarms.montecarlo._streams import Seed, Streams
 from linkarms.montecarlo._trial import Halted, Trial, run_trial
 from linkarms.problem import Problem
 from linkarms.sampling import SamplingRule
@@ -35,12 +34,19 @@ class Task:
     max_samples: int
     first: int = 0
 
-    def run(self, job: int, halt: Event | None = None) -> Trial:
+    def run(self, job: int, streams: Streams, halt: Event | None = None) -> Trial:
         """Run one job: its numbers depend on the task and the job, on nothing else."""
         trial, rule = divmod(job, len(self.rules))
-        seed = np.random.SeedSequence(self.seed, spawn_key=(self.first + trial,))
+        seed = Seed(self.seed, (self.first + trial,))
         return run_trial(
-            self.problem, self.rules[rule], self.stops[rule], self.deltas, seed, self.max_samples, halt
+            self.problem,
+            self.rules[rule],
+            self.stops[rule],
+            self.deltas,
+            seed,
+            self.max_samples,
+            halt,
+            streams,
         )
 
 
@@ -108,8 +114,9 @@ def run_chunk(given: Task | Packed, start: int, stop: int, halt: Event | None = 
     try:
         task = _unpack(given) if isinstance(given, Packed) else given
         begin = time.perf_counter()
+        streams = Streams(task.problem)
         for job in range(start, stop):
-            outcome.trials.append(task.run(job, halt))
+            outcome.trials.append(task.run(job, streams, halt))
             outcome.seconds = time.perf_counter() - begin
     except (Halted, KeyboardInterrupt):
         outcome.interrupted = True

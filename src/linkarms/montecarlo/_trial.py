@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from linkarms.engine import Engine
 from linkarms.errors import InvalidInput
 from linkarms.montecarlo._failure import in_words
+from linkarms.montecarlo._streams import BLOCK, Seed, Streams
 from linkarms.problem import Problem
 from linkarms.sampling import EBC, EBCH, RoundRobin, SamplingRule
 from linkarms.stopping import Anytime, StoppingRule
 
-__all__ = ["BLOCK", "Halted", "Trial", "run_trial"]
+__all__ = ["Halted", "Trial", "run_trial"]
 
-#: Samples drawn at a time. Another number gives other samples for the same seed.
-BLOCK = 256
 Rule = TypeVar("Rule", SamplingRule, StoppingRule)
 
 
@@ -43,25 +42,11 @@ class Trial:
     costs: NDArray[np.float64] | None = None
 
 
-class _Streams:
-    """The samples of the arms, in blocks: one random stream per arm, so all rules see the same samples."""
-
-    def __init__(self, problem: Problem, seeds: list[np.random.SeedSequence]) -> None:
-        self.problem = problem
-        self.rngs = [np.random.default_rng(s) for s in seeds]
-        self.samples = np.empty((problem.n_arms, BLOCK, problem.n_features))
-        self.used = np.full(problem.n_arms, BLOCK, dtype=np.int64)
-
-    def refill(self) -> None:
-        for m in np.flatnonzero(self.used >= BLOCK):
-            family = self.problem.families[m]
-            drawn = family.draw(self.rngs[m], self.problem.parameters[m], BLOCK)
-            self.samples[m] = family.statistics(drawn)
-            self.used[m] = 0
-
-
 #: Rules that do not change during a trial, so a trial needs no copy. A user's subclass may have state.
 _UNCHANGING = (EBC, EBCH, RoundRobin, Anytime)
+#: Those that draw no random numbers: with them, a trial needs no stream besides those of the arms.
+_NOT_RANDOM = (EBCH, RoundRobin)
+_UNUSED = np.random.default_rng(0)
 
 
 def _own(rule: Rule) -> Rule:
@@ -87,16 +72,19 @@ def run_trial(
     sampling: SamplingRule,
     stopping: StoppingRule,
     deltas: tuple[float, ...],
-    seed: np.random.SeedSequence,
+    seed: Seed | np.random.SeedSequence,
     max_samples: int,
     halt: Event | None = None,
+    streams: Streams | None = None,
 ) -> Trial:
     """Run one trial: one trajectory for all deltas, unless the sampling rule depends on delta.
 
-    `Halted` is raised soon after ``halt`` is set.
+    `Halted` is raised soon after ``halt`` is set. Many trials in turn can share the ``streams`` of their problem.
     """
     if sampling.uses_delta and len(deltas) > 1:
-        parts = [run_trial(problem, sampling, stopping, (d,), seed, max_samples, halt) for d in deltas]
+        parts = [
+            run_trial(problem, sampling, stopping, (d,), seed, max_samples, halt, streams) for d in deltas
+        ]
         return Trial(
             np.concatenate([p.stopped_at for p in parts]),
             np.concatenate([p.wrong for p in parts]),
@@ -107,19 +95,19 @@ def run_trial(
             else np.concatenate([p.costs for p in parts if p.costs is not None]),
         )
     sampling, stopping = _own(sampling), _own(stopping)
-    # children by key, not by spawn(): a seed then gives the same children however often it is used
-    children = [
-        np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, i))
-        for i in range(problem.n_arms + 1)
-    ]
-    streams = _Streams(problem, children[:-1])
+    if isinstance(seed, np.random.SeedSequence):
+        seed = Seed(int(seed.entropy), seed.spawn_key)  # type: ignore[arg-type]
+    streams = streams or Streams(problem)
+    streams.begin(seed)
     engine = Engine(
         problem.arm_families,
         problem.goal,
         sampling,
         stopping,
         min(deltas),
-        np.random.default_rng(children[-1]),
+        _UNUSED
+        if type(sampling) in _NOT_RANDOM and type(stopping) in _UNCHANGING
+        else np.random.default_rng(seed.child(problem.n_arms)),
         problem.costs,
     )
     counts = None if problem.costs is None else np.zeros((len(deltas), problem.n_arms), dtype=np.int64)
@@ -131,14 +119,15 @@ def run_trial(
         labels[:] = problem.labels
     elif engine.compiled:
         levels = np.array([stopping.level(d) for d in deltas])
-        ending = "need_samples"
-        while ending == "need_samples":
+        streams.fill()
+        while True:
             _stop_if(halt)
-            streams.refill()
             outcome = engine.core.run(
                 streams.samples, streams.used, levels, stopped_at, labels, max_samples, counts
             )
-            ending = outcome.ending
+            if outcome.ending != "need_samples":
+                break
+            streams.refill(outcome.arm)
     else:
         _python_loop(engine, streams, deltas, max_samples, stopped_at, labels, counts, halt)
     seconds = time.thread_time() - start
@@ -153,7 +142,7 @@ def run_trial(
 
 def _python_loop(
     engine: Engine,
-    streams: _Streams,
+    streams: Streams,
     deltas: tuple[float, ...],
     max_samples: int,
     stopped_at: NDArray[np.int64],
@@ -163,8 +152,9 @@ def _python_loop(
 ) -> None:
     for t in range(1, max_samples + 1):
         _stop_if(halt)
-        streams.refill()
         m = engine.choose()
+        if streams.used[m] == BLOCK:
+            streams.refill(m)
         engine.observe(m, streams.samples[m, streams.used[m]])
         streams.used[m] += 1
         for j in np.flatnonzero(stopped_at < 0):

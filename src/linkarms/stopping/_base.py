@@ -69,7 +69,7 @@ class StoppingRule(ABC):
 
     def box(self, n_features: int) -> NDArray[np.float64]:
         """Bounds to which estimates are clipped, shape (d, 2); infinite by default."""
-        return np.tile(np.array([-np.inf, np.inf]), (n_features, 1))
+        return np.array([[-np.inf, np.inf]] * n_features)
 
     def check(self, families: ArmFamilies) -> None:  # noqa: B027
         """Raise `InvalidInput` where the rule cannot be used with these families; nothing by default."""
