@@ -58,6 +58,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "show_memory": False,
+    "write_computation_times": False,  # that page loads scripts from other hosts
     "show_signature": False,
     "reference_url": {"linkarms": None},
     "doc_module": ("linkarms",),
