@@ -33,6 +33,9 @@ PHRASES = {
     r"\blives? in\b|\bwhat lives\b|\bstands? on top\b": "is in",
     r"\bfor ever\b|\bcounted apart\b|\bin the place of\b": "forever, separately, in place of",
     r"\bsamples (would|will) do\b": "are enough",
+    r"\bone for each (arm|feature|coordinate|category|row)\b|[;,] (give|or) one for each\b(?! of)": "one per arm",
+    r"\bcheap (candidates?|alternatives?)\b": "low-cost",
+    r"\bhow (it|a campaign) stands\b": "the state",
 }
 #: Where a phrase is right: the example of sensors in rooms, this script, and quotations of the style guide.
 EXCEPT = {"tools/count_words.py", "examples/unknown_noise.py"}

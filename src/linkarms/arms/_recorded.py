@@ -20,7 +20,7 @@ _BLOCK = 256
 
 
 def as_numbers(values: Any) -> NDArray[np.float64] | None:
-    """``values`` as floats, with NaN for what is missing or masked; None where they are not numbers."""
+    """Return ``values`` as floats, with NaN for what is missing or masked; None if they are not numbers."""
     try:
         array = np.ma.asanyarray(values)
     except (ValueError, TypeError):  # ragged lists

@@ -38,7 +38,7 @@ class _MaxGap(SamplingRule):
         check_line(families, n_clusters)
 
     def choose(self, view: View) -> int:
-        """The next arm of the round."""
+        """Return the next arm of the round."""
         if not self._queue:
             arms = np.flatnonzero(self.wanted(*view_bounds(view, view.delta)))
             self._queue = [int(m) for m in arms] or list(range(view.n_arms))
@@ -82,7 +82,7 @@ class MaxGapElim(_MaxGap):
     takes_costs = False
 
     def wanted(self, upper: NDArray[np.float64], certain: float) -> NDArray[np.bool_]:
-        """``U_a > L``."""
+        """Return the arms with ``U_a > L``."""
         return upper > certain
 
 
@@ -101,7 +101,7 @@ class MaxGapUCB(_MaxGap):
     takes_costs = False
 
     def wanted(self, upper: NDArray[np.float64], certain: float) -> NDArray[np.bool_]:
-        """``U_a`` the largest."""
+        """Return the arms with the largest ``U_a``."""
         return np.asarray(upper == upper.max())
 
 
@@ -120,5 +120,5 @@ class MaxGapTop2UCB(_MaxGap):
     takes_costs = False
 
     def wanted(self, upper: NDArray[np.float64], certain: float) -> NDArray[np.bool_]:
-        """``U_a`` one of the two largest values."""
+        """Return the arms whose ``U_a`` is one of the two largest values."""
         return np.asarray(upper >= np.unique(upper)[-2:][0])
