@@ -130,7 +130,7 @@ def test_every_entry_of_the_reference_has_an_example_that_is_run(name):
 
 #: What a summary that is not an imperative begins with.
 NOT_A_VERB = re.compile(
-    r"(A|An|All|Any|As|By|For|From|How|If|In|No|None|Of|One|Only|The|This|What|When|Where|Which|Why|With)\b|[\W\da-z]"
+    r"(A|An|All|Any|As|By|For|From|How|If|In|No|None|Of|One|Only|Two|The|This|What|When|Where|Which|Why|With)\b|[\W\da-z]"
 )
 
 

@@ -31,10 +31,10 @@ class _MaxGap(SamplingRule):
 
     @abstractmethod
     def wanted(self, upper: NDArray[np.float64], certain: float) -> NDArray[np.bool_]:
-        """The arms of the next round, from the upper bounds, shape (M,), and the lower bound on the largest gap."""
+        """Return the arms of the next round, from the upper bounds, shape (M,), and the lower bound on the largest gap."""
 
     def check(self, families: ArmFamilies, n_clusters: int) -> None:
-        """Two clusters, one feature, Gaussian tails."""
+        """Refuse all but two clusters and one feature with Gaussian tails."""
         check_line(families, n_clusters)
 
     def choose(self, view: View) -> int:
@@ -45,21 +45,21 @@ class _MaxGap(SamplingRule):
         return self._queue.pop(0)
 
     def own_stopping(self) -> StoppingRule:
-        """`linkarms.stopping.MaxGap`."""
+        """Return `linkarms.stopping.MaxGap`."""
         from linkarms.stopping import MaxGap
 
         return MaxGap()
 
     def fresh(self) -> _MaxGap:
-        """A copy."""
+        """Return a copy."""
         return copy.deepcopy(self)
 
     def memory(self) -> dict[str, Any]:
-        """The rest of the round."""
+        """Return the rest of the round."""
         return {"queue": list(self._queue)}
 
     def remember(self, memory: dict[str, Any]) -> None:
-        """Go on with it."""
+        """Continue with it."""
         self._queue = [int(m) for m in memory["queue"]]
 
 
