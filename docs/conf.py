@@ -28,7 +28,7 @@ extensions = [
     "root_pages",
     "reproduction_page",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "**sg_execution_times.rst"]  # the second: left by earlier builds
 templates_path = ["_templates"]
 
 # Markdown
