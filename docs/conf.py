@@ -28,7 +28,7 @@ extensions = [
     "root_pages",
     "reproduction_page",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "**sg_execution_times.rst"]  # the second: left by earlier builds
 templates_path = ["_templates"]
 
 # Markdown
@@ -58,6 +58,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "show_memory": False,
+    "write_computation_times": False,  # that page loads scripts from other hosts
     "show_signature": False,
     "reference_url": {"linkarms": None},
     "doc_module": ("linkarms",),

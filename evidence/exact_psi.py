@@ -143,7 +143,7 @@ def solve(index, starts=None):
     starts = KINDS[index % len(KINDS)][2] if starts is None else starts
     todo = every_problem(weights, theta, specs, instance["labels"])
     best, answer = np.inf, None
-    for _, S, T, a, b, _ in todo:  # a cheap alternative to begin with
+    for _, S, T, a, b, _ in todo:  # an alternative of low cost to begin with
         sub = Subproblem(weights, theta, specs, S, T, a, b)
         lam = sub.repair(sub.collapse().ravel())
         if sub.value(lam) < best:

@@ -231,7 +231,7 @@ def load():
 
 
 def save(done):
-    """Replace the file at once, one instance a line, so that a reader never sees half of it."""
+    """Replace the file at once, one instance per line, so that a reader never sees half of it."""
     rows = ",\n".join(json.dumps(done[i]) for i in sorted(done))
     seconds = round(sum(row["seconds"] for row in done.values()), 1)
     head = json.dumps({"command": COMMAND, "seed": SEED, "count": len(done), "seconds": seconds})

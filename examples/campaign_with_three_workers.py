@@ -9,12 +9,14 @@ it counts every sample once.
 # %%
 # Here three threads stand for three people in the laboratory; they could as well be processes on three machines.
 
+import io
 import tempfile
 import threading
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 import linkarms as la
 from linkarms.campaign import Campaign
@@ -44,5 +46,11 @@ for worker in workers:
 
 campaign = Campaign.open("alloys", storage=storage)
 print(campaign.result())
+samples = pd.read_csv(io.StringIO(campaign.export("csv")))
+print(samples.groupby(["worker", "arm"]).size().unstack(fill_value=0))
+
+# %%
+# The dendrogram shows at which distance alloys join.
+
 la.plots.plot_dendrogram(campaign.result())
 plt.show()

@@ -239,10 +239,18 @@ def test_fractions_may_come_late(tmp_path):
         ("data.xls", b"", r"it has to end in \.csv, \.csv\.gz, \.tsv, \.tsv\.gz, .*\.parquet, \.xlsx"),
         ("data", b"a,b\n1,2\n", "it has to end in"),
         ("empty.csv", b"", "the file is empty; give a table with a header and one row per sample"),
-        ("ragged.csv", b"a,b\n1,2\n1,2,3\n", "cannot be read: .*[Ee]xpected 2 columns"),
+        (
+            "ragged.csv",
+            b"a,b\n1,2\n1,2,3\n",
+            r"cannot be read: .*Row #3: Expected 2 columns, got 3: 1,2,3; give a header and, in every row, as many cells",
+        ),
         ("latin.csv", b"a,b\nM\xfcnchen,2\n", "cannot be read: .*column 'a' is not UTF-8"),
         ("broken.csv.gz", b"not gzip at all", "cannot be read"),
-        ("broken.parquet", b"not parquet at all", "cannot be read"),
+        (
+            "broken.parquet",
+            b"not parquet at all",
+            "cannot be read.*; write the file again, or give a CSV file",
+        ),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, name, content, message):

@@ -183,7 +183,7 @@ def test_a_run_with_costs_goes_on_after_a_dump():
 @pytest.mark.parametrize(
     ("costs", "words"),
     [
-        ([1, 2, 3], "costs have shape (3,); give one number for each of the 4 arms"),
+        ([1, 2, 3], "costs have shape (3,); give one number per arm, 4 in all"),
         ([1, 2, 0, 4], "costs: arm 'c' costs 0; give finite numbers above 0"),
         ([1, 2, np.inf, 4], "arm 'c' costs inf"),
         ([1, 2, 1e-15, 4], "costs range from 1e-15 to 4"),

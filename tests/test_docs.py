@@ -128,6 +128,34 @@ def test_every_entry_of_the_reference_has_an_example_that_is_run(name):
     assert value.__module__ in MODULES
 
 
+#: What a summary that is not an imperative begins with.
+NOT_A_VERB = re.compile(
+    r"(A|An|All|Any|As|By|For|From|How|If|In|No|None|Of|One|Only|Two|The|This|What|When|Where|Which|Why|With)\b|[\W\da-z]"
+)
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_summaries_of_functions_begin_with_a_verb(name):
+    """*Return the ...*, *Compute ...*: functions, and public methods that a class of the reference defines or inherits from us."""
+    value = REFERENCE[name]
+    functions = {name: value} if inspect.isfunction(value) else {}
+    if inspect.isclass(value):
+        for key, member in inspect.getmembers(value):
+            member = getattr(member, "__func__", member)
+            if (
+                inspect.isfunction(member)
+                and not key.startswith("_")
+                and member.__module__.startswith("linkarms")
+            ):
+                functions[f"{name}.{key}"] = member
+    for shown, function in functions.items():
+        summary = (inspect.getdoc(function) or "").split("\n")[0]
+        first = summary.split(" ")[0]
+        assert summary, f"{shown} has no docstring"
+        assert not NOT_A_VERB.match(summary), f"{shown}: {summary}"
+        assert not first.endswith(("s", "ed", "ing")), f"{shown}: {summary}"
+
+
 def test_everything_public_is_listed_in_the_reference():
     packages = [
         m

@@ -72,6 +72,8 @@ def test_commands_work_as_typed(page, number, written, tmp_path):
         ("docs/plan.md", None, "best shares: 0: 18.3%"),
         ("docs/anytime.md", None, "broken: more errors than delta"),
         ("docs/campaigns.md", 1, "monday.db is written: 2 campaigns"),
+        ("docs/simulate.md", 0, "ebc-h"),
+        ("docs/reproduce.md", 1, "ebc-h"),
     ],
 )
 def test_commands_of_the_guide_work_as_typed(page, number, said, tmp_path):

@@ -31,7 +31,12 @@ def test_a_result():
     assert f"2 clusters of 3 arms, {result.samples} samples" in shown
     assert "✓ Stopped: the clusters are wrong with probability at most 0.05." in shown
     assert "<b>&, two" in shown
+    assert "Next: to_frame() gives the numbers of each arm" in shown
     assert parsed(result).find(".//{http://www.w3.org/2000/svg}svg") is not None
+    titles = [title.text for title in parsed(result).iter("{http://www.w3.org/2000/svg}title")]
+    assert [title.split(":")[0] for title in titles[2:]] == ["<b>&", "two", "three"]
+    assert titles[0].startswith("joined at distance ")
+    assert titles[4] == f"three: cluster 1, {result.pulls[2]} samples, estimate {result.parameters[2, 0]:.4g}"
 
 
 def test_a_result_without_a_promise_says_what_is_missing():
@@ -39,6 +44,7 @@ def test_a_result_without_a_promise_says_what_is_missing():
     shown = text(result)
     assert "– No promise: max_samples=300 is used up" in shown
     assert "Least certain: " in shown
+    assert "Next: take more samples, or give a tolerance" in shown
     assert len(re.findall(r"would have stopped at delta = 0\.\d", shown)) == 1
 
 

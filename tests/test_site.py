@@ -172,6 +172,12 @@ class Links(HTMLParser):
         self.addresses |= {given[k] for k in ("href", "src") if given.get(k)}
 
 
+def test_no_page_loads_anything_from_another_host():
+    foreign = re.compile(r"<(?:script|img|link|iframe)\b[^>]*\b(?:src|href)=\"(https?:)?//", re.IGNORECASE)
+    found = [page.name for page in SITE.rglob("*.html") if foreign.search(page.read_text("utf-8"))]
+    assert not found
+
+
 def test_no_internal_link_is_broken():
     pages = {path: Links(path) for path in SITE.rglob("*.html") if "_static" not in path.parts}
     assert len(pages) > 150

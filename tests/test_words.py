@@ -36,6 +36,8 @@ def test_no_phrase_that_the_style_guide_replaces():
         "100 samples will do",
         "-1 for one a core",
         "would go on for ever",
+        "give one number, or one for each feature",
+        "cheap candidates come first",
     ],
 )
 def test_the_count_finds_them(text):

@@ -1,6 +1,7 @@
 """Draw one run as an animated SVG, docs/images/run.svg: arms being sampled, the dendrogram settling, the evidence reaching its threshold.
 
-Run it with ``python tools/animate_run.py``. The picture is an ordinary image in the README; the site shows it with buttons.
+Run it with ``python tools/animate_run.py``. The picture is an ordinary image in the README; the site shows it with buttons, and on a phone
+moves the groups ``tree`` and ``proof`` below the samples (``docs/_static/player.js``).
 """
 
 from __future__ import annotations
@@ -121,7 +122,8 @@ def caption(now: Moment) -> str:
     r = now.result
     if r.stopped:
         groups = "  |  ".join(", ".join(str(a).split()[-1] for a in group) for group in r.clusters)
-        return f"{r.samples} samples: stop. Ovens {groups}; wrong with probability at most {DELTA:g}"
+        more = f'<tspan class="more">wrong with probability at most {DELTA:g}</tspan>'
+        return f"{r.samples} samples: stop. Ovens {groups}; {more}"
     return f"{r.samples} samples; the last one from {r.arms[now.last]}"
 
 
@@ -162,9 +164,9 @@ def draw(history: list[Moment]) -> str:
         f"<style>{style}</style>",
         '<rect class="paper" width="660" height="400" rx="10"/>',
         '<text class="title" x="18" y="32">Samples and estimates</text>',
-        '<text class="title" x="436" y="32">Single linkage</text>',
-        '<text class="title" x="436" y="240">Evidence</text>',
-        '<path d="M436 336H640"/><text class="small" x="436" y="352">samples</text>',
+        '<g class="tree"><text class="title" x="436" y="32">Single linkage</text></g>',
+        '<g class="proof"><text class="title" x="436" y="240">Evidence</text>'
+        '<path d="M436 336H640"/><text class="small" x="436" y="352">samples</text></g>',
         '<path d="M92 320H380"/><text class="small" x="18" y="338">reading</text>',
     ]
     parts += [
@@ -173,8 +175,10 @@ def draw(history: list[Moment]) -> str:
     ]
     for i in range(len(history)):
         parts.append(f'<g class="frame" style="animation-delay:{i * SECONDS:.2f}s">')
-        parts += [*arms_panel(history[i]), *tree_panel(history[i]), *evidence_panel(history[: i + 1], total)]
-        parts.append(f'<text x="18" y="384">{caption(history[i])}</text></g>')
+        parts += arms_panel(history[i])
+        parts += ['<g class="tree">', *tree_panel(history[i]), "</g>"]
+        parts += ['<g class="proof">', *evidence_panel(history[: i + 1], total), "</g>"]
+        parts.append(f'<text class="caption" x="18" y="384">{caption(history[i])}</text></g>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 

@@ -12,6 +12,20 @@ for (const box of document.querySelectorAll(".run-player")) {
   picture.classList.add("stepped");
   box.append(controls);
 
+  // On a phone the tree and the evidence go below the samples, so that the text stays readable.
+  const phone = matchMedia("(max-width: 600px)");
+  const arrange = () => {
+    picture.classList.toggle("narrow", phone.matches);
+    picture.setAttribute("viewBox", phone.matches ? "0 0 460 610" : "0 0 660 400");
+    for (const line of picture.querySelectorAll(".more")) {
+      if (phone.matches) line.setAttribute("x", 18);
+      else line.removeAttribute("x");
+      line.setAttribute("dy", phone.matches ? 20 : 0);
+    }
+  };
+  phone.addEventListener("change", arrange);
+  arrange();
+
   let timer = null;
   const show = (i) => {
     frames.forEach((frame, j) => frame.classList.toggle("shown", i === j));

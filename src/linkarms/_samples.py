@@ -79,7 +79,7 @@ def _check_one(
         x = x[None]
     if x.shape != (d,):
         raise InvalidSample(
-            f"the sample of arm {name!r} has shape {x.shape}; give {d} number(s), one for each feature"
+            f"the sample of arm {name!r} has shape {x.shape}; give {d} number(s), one per feature"
         )
     shown = x.tolist() if d > 1 else float(x[0])
     if not np.all(np.isfinite(x)):

@@ -102,9 +102,7 @@ def check_costs(costs: Any, arms: Sequence[Hashable]) -> NDArray[np.float64] | N
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"costs are not numbers ({error}); give one above 0 per arm") from error
     if array.shape != (len(arms),):
-        raise InvalidInput(
-            f"costs have shape {array.shape}; give one number for each of the {len(arms)} arms"
-        )
+        raise InvalidInput(f"costs have shape {array.shape}; give one number per arm, {len(arms)} in all")
     bad = np.flatnonzero(~(np.isfinite(array) & (array > 0.0)))
     if len(bad):
         raise InvalidInput(
@@ -149,7 +147,7 @@ def check_weights(weights: Any, n_arms: int) -> NDArray[np.float64]:
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"weights are not numbers ({error}); give one number per arm") from error
     if array.shape != (n_arms,):
-        raise InvalidInput(f"weights have shape {array.shape}; give one number for each of the {n_arms} arms")
+        raise InvalidInput(f"weights have shape {array.shape}; give one number per arm, {n_arms} in all")
     if not np.all(np.isfinite(array)) or np.any(array < 0.0):
         m = int(np.flatnonzero(~(np.isfinite(array) & (array >= 0.0)))[0])
         raise InvalidInput(f"weights[{m}]={array[m]} is not a finite number >= 0; fix it")

@@ -213,7 +213,7 @@ class Client:
         return self._campaign("GET", self._waiting("/result", wait), None, Result.from_dict)
 
     def history(self, after: int = 0, limit: int | None = None) -> list[Event]:
-        """The log from entry ``after + 1`` on, at most ``limit`` entries."""
+        """Return the log from entry ``after + 1`` on, at most ``limit`` entries."""
 
         def page(found: Any) -> list[Event]:
             return [_record(Event, event | {"tickets": tuple(event["tickets"])}) for event in found["events"]]
@@ -230,7 +230,7 @@ class Client:
         return events
 
     def export(self, format: str, path: str | os.PathLike[str] | None = None) -> str | bytes | None:
-        """All tickets as ``csv``, ``json`` or ``parquet``: returned, or written to ``path``."""
+        """Return all tickets as ``csv``, ``json`` or ``parquet``, or write them to ``path``."""
         target = None if path is None else check_target(path)
         content = self._campaign("GET", f"/export?{urlencode({'format': format})}", None, bytes)
         if target is None:
@@ -240,7 +240,7 @@ class Client:
         return None
 
     def doctor(self) -> Checkup:
-        """Have the service replay the log and compare it with what is stored."""
+        """Ask the service to replay the log and compare it with what is stored."""
         return self._campaign("POST", "/doctor", {}, lambda found: _record(Checkup, found))
 
     def _waiting(self, path: str, wait: bool) -> str:

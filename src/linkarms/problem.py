@@ -20,7 +20,7 @@ MAX_ARMS = 10_000
 
 
 def arm_names(arms: int | Sequence[Hashable]) -> tuple[Hashable, ...]:
-    """Names of arms: 0..M-1 for a number, else the names themselves, which must differ."""
+    """Return the names of arms: 0..M-1 for a number, else the names themselves, which must differ."""
     if isinstance(arms, (int, np.integer)) and not isinstance(arms, bool):
         return tuple(range(check_integer("arms", int(arms), 1)))
     if isinstance(arms, str) or not isinstance(arms, Sequence) or len(arms) == 0:
@@ -64,7 +64,7 @@ class Problem:
         The true parameters.
     n_clusters : int, optional
         K, from 1 to M. Without it, and without a distance threshold, the cut with the largest gap counts (`linkarms.linkage.largest_gap`).
-    family : str, Family or a sequence with one for each arm, default "gaussian"
+    family : str, Family or a sequence with one per arm, default "gaussian"
         The distributions of the samples.
     arms : sequence, optional
         Names of the arms; 0..M-1 by default.
@@ -110,7 +110,9 @@ class Problem:
         self.arm_families.check_parameters(self.parameters)
         self.arms = arm_names(self.n_arms if arms is None else arms)
         if len(self.arms) != self.n_arms:
-            raise InvalidInput(f"there are {len(self.arms)} names for {self.n_arms} arms; give one for each")
+            raise InvalidInput(
+                f"there are {len(self.arms)} names for {self.n_arms} arms; give one name per arm"
+            )
         self.costs = check_costs(costs, self.arms)
         self.labels, self.ambiguous = self.goal.partition(self.parameters)
         self.n_clusters = int(self.labels.max()) + 1
@@ -154,13 +156,13 @@ class problems:
 
     @staticmethod
     def synthetic1() -> Problem:
-        """Synthetic Dataset 1: six Gaussian arms in the plane, three clusters (the paper's Figures 1 and 2)."""
+        """Return Synthetic Dataset 1: six Gaussian arms in the plane, three clusters (the paper's Figures 1 and 2)."""
         means = [(-1, -1), (-1, -2), (1, 1), (2, 2), (3, -3), (3.5, -3)]
         return Problem(means, n_clusters=3)
 
     @staticmethod
     def synthetic2(parameter: Literal["rate", "mean"] = "rate") -> Problem:
-        """Synthetic Dataset 2: six exponential arms, three clusters (Figure 3).
+        """Return Synthetic Dataset 2: six exponential arms, three clusters (Figure 3).
 
         Parameters
         ----------
@@ -171,7 +173,7 @@ class problems:
 
     @staticmethod
     def scaling(n_arms: int = 20, n_features: int = 5, spacing: float = 10.0) -> Problem:
-        """The paper's run-time problem: pairs of Gaussian arms, means ``spacing i`` and ``spacing i + 0.5`` in every coordinate.
+        """Return the paper's run-time problem: pairs of Gaussian arms, means ``spacing i`` and ``spacing i + 0.5`` in every coordinate.
 
         Parameters
         ----------

@@ -62,7 +62,7 @@ class Cut:
     labels: NDArray[np.int64]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         return {"n_clusters": self.n_clusters, "labels": self.labels.tolist()}
 
     @classmethod

@@ -99,7 +99,7 @@ class Closure:
         return s[int(i)], t[int(j)], a, b
 
     def nearby(self, psi: Psi, weights: Array) -> Array | None:
-        """An alternative near that of ``psi``, cheap at ``weights``; None where none of finite cost was found."""
+        """An alternative near that of ``psi``, of low cost at ``weights``; None if none of finite cost was found."""
         if psi.witness is None:
             return None
         u, v, a, b = psi.witness

@@ -107,7 +107,7 @@ def psi(
         Parameters of the arms.
     n_clusters : int, optional
         K, from 1 to M; or else a distance threshold.
-    family : str, Family or a sequence with one for each arm, default "gaussian"
+    family : str, Family or a sequence with one per arm, default "gaussian"
         The distributions of the samples.
     refine : bool, default True
         Where a cluster has three arms or more and the bottleneck is only a lower bound, search all splits for the exact value.

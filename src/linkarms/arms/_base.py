@@ -91,7 +91,7 @@ def arm_streams(seed: SeedLike, n_arms: int) -> list[np.random.Generator]:
 
 
 def unique_names(names: Iterable[object]) -> tuple[Hashable, ...]:
-    """The names as a tuple of plain Python values; at least one, hashable, no two the same."""
+    """Return the names as a tuple of plain Python values; at least one, hashable, no two the same."""
     plain: list[Hashable] = []
     for name in names:
         value = name.item() if isinstance(name, np.generic) else name

@@ -25,6 +25,13 @@ _SUFFIXES = (
     ".parquet",
     ".xlsx",
 )
+#: What to do about a file that its reader refuses.
+_ADVICE = {
+    **dict.fromkeys((".csv", ".tsv", ".txt"), "; give a header and, in every row, as many cells as it has"),
+    **dict.fromkeys((".jsonl", ".ndjson"), "; give one JSON object per line"),
+    ".parquet": "; write the file again, or give a CSV file",
+    ".xlsx": "; save the sheet again as .xlsx, or as .csv",
+}
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> Any:
@@ -75,7 +82,8 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> Any:
             table = _read_csv(path, suffix)
         return table if columns is None else table.select([c for c in table.column_names if c in columns])
     except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise InvalidInput(f"{path}: cannot be read: {one_line(error)}") from error
+        advice = "" if ";" in str(error) else _ADVICE.get(suffix.removesuffix(".gz"), "")
+        raise InvalidInput(f"{path}: cannot be read: {one_line(error)}{advice}") from error
 
 
 def _read_parquet(path: Path, columns: Sequence[str] | None) -> Any:
@@ -170,5 +178,6 @@ def _parse(path: Path, suffix: str, delimiter: str, decimal_point: str) -> Any:
     except pyarrow.ArrowInvalid:
         # Types are guessed from the first block: what looks like integers there may have fractions later.
         size = path.stat().st_size * (30 if suffix.endswith(".gz") else 1)
-        whole = csv.ReadOptions(block_size=min(max(size, 1 << 20), 1 << 30))
+        # With one thread, an error names its row.
+        whole = csv.ReadOptions(block_size=min(max(size, 1 << 20), 1 << 30), use_threads=False)
         return csv.read_csv(path, read_options=whole, **options)

@@ -237,5 +237,5 @@ def _one_type(cells: list[Any]) -> list[Any]:
 
 
 def one_line(error: Exception) -> str:
-    """The message of an exception without line breaks."""
+    """Return the message of an exception without line breaks."""
     return " ".join(str(error).split()) or type(error).__name__

@@ -64,23 +64,23 @@ class Resampled(Family):
         return self.model.variances
 
     def contains(self, values: Array) -> NDArray[np.bool_]:
-        """The model's."""
+        """Return what the model returns."""
         return self.model.contains(values)
 
     def can_average(self, means: Array) -> NDArray[np.bool_]:
-        """The model's."""
+        """Return what the model returns."""
         return self.model.can_average(means)
 
     def statistics(self, values: Array) -> Array:
-        """The model's."""
+        """Return what the model returns."""
         return self.model.statistics(values)
 
     def check_parameter(self, theta: Array, where: str) -> None:
-        """The model's."""
+        """Return what the model returns."""
         self.model.check_parameter(theta, where)
 
     def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
-        """Records, each as likely as any other."""
+        """Draw records, each as likely as any other."""
         return np.hstack([c[rng.integers(len(c), size=size)] for c in self.columns])
 
     def to_dict(self) -> dict[str, Any]:

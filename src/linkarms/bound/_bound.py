@@ -123,12 +123,12 @@ class Bound:
         return self.lower * information if information > 0.0 else 0.0
 
     def sample_bracket(self, delta: float) -> tuple[float, float]:
-        """Between which numbers ``T* KL(delta, 1 - delta)`` lies; the first is `samples`."""
+        """Return the bracket of ``T* KL(delta, 1 - delta)``; its first number is that of `samples`."""
         information = binary_divergence(delta)
         return self.samples(delta), self.upper * information if information > 0.0 else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; ``None`` for what is infinite."""
+        """Return plain data for JSON; ``None`` for what is infinite."""
 
         def finite(x: float) -> float | None:
             return float(x) if math.isfinite(x) else None
@@ -167,7 +167,7 @@ class Bound:
 
 
 def binary_divergence(delta: float) -> float:
-    """``KL(delta, 1 - delta)`` of two Bernoulli distributions, without loss for a tiny delta; 0 for delta of 1/2 and more.
+    """Return ``KL(delta, 1 - delta)`` of two Bernoulli distributions, without loss for a tiny delta; 0 for delta of 1/2 and more.
 
     A delta of 1/2 and more can be had by guessing, and then nothing is to be paid.
     """

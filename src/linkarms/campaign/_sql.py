@@ -109,7 +109,7 @@ class SqlStorage(Storage):
         self._checked = True
 
     def now(self) -> int:
-        """The clock, in microseconds since 1970 (UTC)."""
+        """Return the clock, in microseconds since 1970 (UTC)."""
         if self._clock is not None:
             return int(self._clock() * 1e6)
         with explained(self.shown), self._connected().connect() as connection:
@@ -134,7 +134,7 @@ class SqlStorage(Storage):
         self._checked = True
 
     def names(self) -> list[str]:
-        """The names of all campaigns, sorted."""
+        """Return the names of all campaigns, sorted."""
         with self._begin(write=False) as connection:
             return sorted(connection.execute(select(campaigns.c.name)).scalars())
 
@@ -164,7 +164,7 @@ class SqlStorage(Storage):
         return SqlTransaction(connection, int(number), Head(*head), at, self.shown)
 
     def check(self) -> str | None:
-        """SQLite's own check of the file; PostgreSQL looks after its files itself."""
+        """Run SQLite's own check of the file; PostgreSQL checks its files itself."""
         with self._begin(write=False) as connection:
             if self._postgres:
                 return None

@@ -204,15 +204,15 @@ class Reader(ABC):
 
     @abstractmethod
     def entries(self, after: int = 0, kinds: Sequence[str] | None = None) -> Iterator[Entry]:
-        """Log entries with ``seq > after``, of these kinds or of all, in order; not all in memory at once."""
+        """Yield log entries with ``seq > after``, of these kinds or of all, in order; not all in memory at once."""
 
     @abstractmethod
     def find_key(self, key: str) -> Entry | None:
-        """The entry with this idempotency key."""
+        """Return the entry with this idempotency key."""
 
     @abstractmethod
     def tickets(self, numbers: Iterable[int] | None = None) -> Iterator[TicketRow]:
-        """These tickets as far as they exist, or all; by number."""
+        """Return these tickets as far as they exist, or all; by number."""
 
     @abstractmethod
     def overdue(self, at: int) -> list[TicketRow]:
@@ -220,11 +220,11 @@ class Reader(ABC):
 
     @abstractmethod
     def next_expiry(self) -> int | None:
-        """The earliest ``expires_at`` of an open ticket."""
+        """Return the earliest ``expires_at`` of an open ticket."""
 
     @abstractmethod
     def computed(self, kind: str) -> Computed | None:
-        """What was last computed of this kind."""
+        """Return what was last computed of this kind."""
 
 
 class Transaction(Reader):
@@ -304,7 +304,7 @@ class Storage(ABC):
 
     @abstractmethod
     def now(self) -> int:
-        """The clock, in microseconds since 1970 (UTC)."""
+        """Return the clock, in microseconds since 1970 (UTC)."""
 
     @abstractmethod
     def create(self, name: str, config: str, account: str, first: Entry) -> None:
@@ -312,7 +312,7 @@ class Storage(ABC):
 
     @abstractmethod
     def names(self) -> list[str]:
-        """The names of all campaigns, sorted."""
+        """Return the names of all campaigns, sorted."""
 
     @abstractmethod
     def read(self, name: str, known: bool = False) -> AbstractContextManager[Reader]:

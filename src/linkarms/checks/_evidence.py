@@ -35,7 +35,7 @@ def excess_variance(squares: float, freedom: int) -> float:
     squares : float
         ``Q``: the sum of squares about the mean of each arm.
     freedom : int
-        ``k``: the number of samples less one for each arm.
+        ``k``: the number of samples minus one per arm.
 
     Notes
     -----

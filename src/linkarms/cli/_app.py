@@ -32,7 +32,7 @@ app = typer.Typer(
 
     \b
       linkarms demo
-      linkarms cluster FILE.csv --arm COL --value COL -k 2 --out picture.png
+      linkarms cluster FILE.csv --arm COL --value COL -k 2 --out plot.png
     """,
     add_completion=False,
     rich_markup_mode=None,

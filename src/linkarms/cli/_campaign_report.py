@@ -171,7 +171,7 @@ def doctor(
 def backup(file: Copy, storage: StorageUrl = None, as_json: Json = False, quiet: Quiet = False) -> None:
     """Copy all campaigns of an SQLite storage while it is in use.
 
-    Copying the file itself would leave out what is in the write-ahead log beside it. For PostgreSQL use pg_dump.
+    Copying the file itself would leave out what is in the write-ahead log next to it. For PostgreSQL use pg_dump.
 
     \b
     Examples:

@@ -71,7 +71,7 @@ Replace = Annotated[
         help="Draw with replacement, or use each recorded sample once, until an arm has no more.",
     ),
 ]
-Out = Annotated[Path | None, typer.Option(help="Also write a picture (.png, .svg, .pdf), a .csv or a .json.")]
+Out = Annotated[Path | None, typer.Option(help="Also write a plot (.png, .svg, .pdf), a .csv or a .json.")]
 
 
 def cluster(

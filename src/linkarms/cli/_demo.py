@@ -22,7 +22,7 @@ def demo(
     delta: Delta = 0.05,
     seed: Seed = 0,
     out: Annotated[
-        Path | None, typer.Option(help="Where the picture goes. [default: linkarms-demo.png]")
+        Path | None, typer.Option(help="The file of the plot. [default: linkarms-demo.png]")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Run at full speed instead of a pace that the eye can follow.")
@@ -30,10 +30,10 @@ def demo(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Cluster six simulated arms, watch it happen, draw a picture.
+    """Cluster six simulated arms, with a live view and a plot.
 
-    The arms are those of Synthetic Dataset 1: six Gaussians in the plane, in three clusters. Each sample is taken where
-    it tells most. The run stops as soon as the clusters are wrong with probability at most delta.
+    The arms are those of Synthetic Dataset 1: six Gaussians in the plane, in three clusters. Each sample is taken from
+    the arm that tells most. The run stops as soon as the clusters are wrong with probability at most delta.
 
     \b
     Examples:

@@ -62,7 +62,9 @@ Theta = Annotated[
 ]
 Epsilon = Annotated[
     float | None,
-    typer.Option(help="Width of the paper's rule; only for --stopping paper. [default: 0.01]"),
+    typer.Option(
+        help="The small number epsilon of the paper's rule; only for --stopping paper. [default: 0.01]"
+    ),
 ]
 Trials = Annotated[int, typer.Option(metavar="N", help="Runs of each rule.")]
 Deltas = Annotated[str, typer.Option(metavar="P[,P]", help="Promised error probabilities.")]
@@ -90,7 +92,7 @@ Clip = Annotated[
 ]
 Costs = Annotated[
     str | None,
-    typer.Option(metavar="ARM=X,ARM=X", help="What a sample of each arm costs. [default: 1]"),
+    typer.Option(metavar="ARM=X,ARM=X", help="What a sample costs, for every arm. [default: 1]"),
 ]
 MaxSamples = Annotated[int | None, typer.Option(help="Give up after this many samples.")]
 RunBudget = Annotated[

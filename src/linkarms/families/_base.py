@@ -47,7 +47,7 @@ class Family(ABC):
     """
 
     name: ClassVar[str]
-    support: ClassVar[str] = "any finite number"
+    support: str = "any finite number"
     domain: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
     open_domain: ClassVar[bool] = False
     limit: ClassVar[float] = LARGEST
@@ -82,22 +82,22 @@ class Family(ABC):
         """Draw ``size`` samples, shape (size, d), with parameter ``theta`` of shape (d,)."""
 
     def contains(self, values: Array) -> NDArray[np.bool_]:
-        """Which of the samples ``values``, shape (n, d), lie in the support; shape (n,)."""
+        """Return which of the samples ``values``, shape (n, d), lie in the support; shape (n,)."""
         return np.ones(len(values), dtype=bool)
 
     def can_average(self, means: Array) -> NDArray[np.bool_]:
-        """Which of the rows of ``means``, shape (n, d), can be means of `statistics`, up to rounding; shape (n,). Dumps are checked by it.
+        """Return which rows of ``means``, shape (n, d), can be means of `statistics`, up to rounding; shape (n,). Dumps are checked by it.
 
         By default these are the samples themselves.
         """
         return np.asarray((np.abs(means) <= self.limit).all(axis=1) & self.contains(means))
 
     def statistics(self, values: Array) -> Array:
-        """Sufficient statistics of samples (n, d) -> (n, d); their mean gives the estimate."""
+        """Return the sufficient statistics of samples, (n, d) -> (n, d); their mean gives the estimate."""
         return values
 
     def for_arm(self, m: int) -> Family:
-        """The family of arm ``m``: itself, unless it holds something different for each arm."""
+        """Return the family of arm ``m``: itself, unless it holds something different for each arm."""
         return self
 
     def check_parameter(self, theta: Array, where: str) -> None:
@@ -112,7 +112,7 @@ class Family(ABC):
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data from which `linkarms.families.from_dict` makes the family again."""
+        """Return plain data from which `linkarms.families.from_dict` makes the family again."""
         return {"name": self.name}
 
     def _one_arm(self, *vectors: ArrayLike) -> tuple[_core.Model, list[Array]]:
@@ -232,17 +232,17 @@ class ScalarFamily(Family):
 
     @staticmethod
     def estimate(mean: float) -> float:
-        """The mean itself."""
+        """Return the mean itself."""
         return mean
 
     @staticmethod
     def slope_limit(theta: float) -> float:
-        """No limit."""
+        """Return infinity: there is no limit."""
         return math.inf
 
     @staticmethod
     def inflection(theta: float) -> float:
-        """Convex everywhere."""
+        """Return infinity: the divergence is convex everywhere."""
         return math.inf
 
     def scalar(self) -> _core.Scalar:
@@ -266,7 +266,7 @@ class ScalarFamily(Family):
         return kept
 
     def can_average(self, means: Array) -> NDArray[np.bool_]:
-        """Any: only the family's own functions know."""
+        """Return true for all: only the family's own functions know."""
         return np.ones(len(means), dtype=bool)
 
     def _function(self, name: str, n_arguments: int) -> Any:
@@ -288,7 +288,7 @@ class ScalarFamily(Family):
         return native_function(function, what, n_arguments, self.compiled and own)
 
     def to_dict(self) -> dict[str, Any]:
-        """Only the name: a user's own family has to be passed to ``load`` again."""
+        """Return the name alone: a user's own family has to be passed to ``load`` again."""
         return {"name": self.name, "custom": True}
 
     def __getstate__(self) -> dict[str, Any]:

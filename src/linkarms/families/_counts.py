@@ -40,15 +40,15 @@ class Bernoulli(Family):
         return _core.bernoulli()
 
     def contains(self, values: Array) -> NDArray[np.bool_]:
-        """0 or 1."""
+        """Return which samples are 0 or 1."""
         return np.asarray(np.all((values == 0.0) | (values == 1.0), axis=1))
 
     def can_average(self, means: Array) -> NDArray[np.bool_]:
-        """From 0 to 1."""
+        """Return which means are from 0 to 1."""
         return np.asarray(np.all((means >= -ROUNDING) & (means <= 1.0 + ROUNDING), axis=1))
 
     def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
-        """Bernoulli samples."""
+        """Draw Bernoulli samples."""
         return (rng.random((size, 1)) < theta).astype(np.float64)
 
 
@@ -76,15 +76,15 @@ class Poisson(Family):
         return _core.poisson()
 
     def contains(self, values: Array) -> NDArray[np.bool_]:
-        """Whole and non-negative."""
+        """Return which samples are whole numbers from 0."""
         return np.asarray(np.all((values >= 0.0) & (values == np.floor(values)), axis=1))
 
     def can_average(self, means: Array) -> NDArray[np.bool_]:
-        """Not negative."""
+        """Return which means are not negative."""
         return np.asarray(np.all((means >= 0.0) & (means <= self.limit), axis=1))
 
     def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
-        """Poisson samples."""
+        """Draw Poisson samples."""
         return rng.poisson(theta, (size, 1)).astype(np.float64)
 
 
@@ -119,7 +119,7 @@ class Categorical(Family):
         return self.n_categories
 
     def encode(self, categories: ArrayLike) -> Array:
-        """Indicators, shape (n, C), of category numbers 0..C-1."""
+        """Return the indicators, shape (n, C), of category numbers 0..C-1."""
         c = np.atleast_1d(np.asarray(categories))
         if not np.issubdtype(c.dtype, np.integer) or np.any((c < 0) | (c >= self.n_categories)):
             raise InvalidInput(
@@ -132,26 +132,26 @@ class Categorical(Family):
         return _core.Arm.categories(n_features)
 
     def check_parameter(self, theta: Array, where: str) -> None:
-        """Non-negative and adding up to one."""
+        """Check that probabilities are not negative and add up to one."""
         super().check_parameter(theta, where)
         if abs(float(theta.sum()) - 1.0) > 1e-9:
             raise InvalidInput(f"{where} adds up to {theta.sum():.12g}; probabilities must add up to 1")
 
     def contains(self, values: Array) -> NDArray[np.bool_]:
-        """Indicators."""
+        """Return which samples are indicators."""
         return np.asarray(np.all((values == 0.0) | (values == 1.0), axis=1) & (values.sum(axis=1) == 1.0))
 
     def can_average(self, means: Array) -> NDArray[np.bool_]:
-        """Probabilities, which add up to 1."""
+        """Return which means are probabilities that add up to 1."""
         return np.asarray(
             np.all(means >= -ROUNDING, axis=1) & (np.abs(means.sum(axis=1) - 1.0) <= len(means[0]) * ROUNDING)
         )
 
     def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
-        """Indicators of categories."""
+        """Draw indicators of categories."""
         edges = np.cumsum(theta)[:-1]
         return np.eye(self.n_categories)[np.searchsorted(edges, rng.random(size), side="right")]
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and number of categories."""
+        """Return the name and the number of categories."""
         return {"name": self.name, "n_categories": self.n_categories}

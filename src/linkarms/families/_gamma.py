@@ -61,16 +61,16 @@ class Gamma(Family):
         return (_core.gamma_rate if self.parameter == "rate" else _core.gamma_mean)(self.shape)
 
     def contains(self, values: Array) -> NDArray[np.bool_]:
-        """Non-negative."""
+        """Return which samples are not negative."""
         return np.asarray(np.all(values >= 0.0, axis=1))
 
     def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
-        """Gamma samples."""
+        """Draw gamma samples."""
         scale = 1.0 / theta if self.parameter == "rate" else theta / self.shape
         return rng.standard_gamma(self.shape, (size, 1)) * scale
 
     def to_dict(self) -> dict[str, Any]:
-        """Name, shape and parameter."""
+        """Return name, shape and parameter."""
         return {"name": self.name, "shape": self.shape, "parameter": self.parameter}
 
 
@@ -96,10 +96,10 @@ class Exponential(Gamma):
         super().__init__(1.0, parameter)
 
     def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
-        """Exponential samples."""
+        """Draw exponential samples."""
         scale = 1.0 / theta if self.parameter == "rate" else theta
         return rng.standard_exponential((size, 1)) * scale
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and parameter."""
+        """Return name and parameter."""
         return {"name": self.name, "parameter": self.parameter}

@@ -70,7 +70,7 @@ class Gaussian(Family):
         return _core.gaussian(1.0 if self.covariance is None else float(self.covariance.ravel()[0]))
 
     def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
-        """Gaussian samples."""
+        """Draw Gaussian samples."""
         noise = rng.standard_normal((size, len(theta)))
         c = self.covariance
         if c is None:
@@ -80,7 +80,7 @@ class Gaussian(Family):
         return theta + noise @ np.linalg.cholesky(c).T
 
     def for_arm(self, m: int) -> Family:
-        """Arm ``m``'s own covariance, where there is one for each."""
+        """Return the family with the covariance of arm ``m``, if there is one per arm."""
         if self.covariance is None or self.covariance.ndim < 3:
             return self
         return Gaussian(self.covariance[m])
@@ -91,7 +91,7 @@ class Gaussian(Family):
         return len(self.covariance) if self.covariance is not None and self.covariance.ndim == 3 else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and covariance."""
+        """Return name and covariance."""
         c = self.covariance
         return {"name": self.name, "covariance": None if c is None else c.tolist()}
 
@@ -147,13 +147,18 @@ class Bounded(Gaussian):
             self.low, self.high = (np.array(x, dtype=np.float64) for x in np.broadcast_arrays(low, high))
         except (TypeError, ValueError) as error:
             raise InvalidInput(
-                f"bounds low={low!r}, high={high!r} are not numbers of one shape ({error}); give a number, or one for each feature"
+                f"bounds low={low!r}, high={high!r} are not numbers of one shape ({error}); give a number, or one per feature"
             ) from error
         if self.low.ndim > 1 or not np.all(
             np.isfinite(self.low) & np.isfinite(self.high) & (self.low < self.high)
         ):
             raise InvalidInput(f"bounds low={low!r}, high={high!r} are not finite with low < high; fix them")
         self.independent = independent
+        self.support = "numbers " + (
+            f"from {self.low:g} to {self.high:g}"
+            if self.low.ndim == 0
+            else f"from {self.low.tolist()} to {self.high.tolist()}"
+        )
         proxy = ((self.high - self.low) / 2.0) ** 2
         if self.low.ndim and not independent:
             proxy = np.asarray(proxy.sum())
@@ -171,28 +176,28 @@ class Bounded(Gaussian):
         return super().native(n_features)
 
     def check_parameter(self, theta: Array, where: str) -> None:
-        """The mean lies between the bounds."""
+        """Check that the mean lies between the bounds."""
         if np.any((theta < self.low) | (theta > self.high)):
             raise InvalidInput(
                 f"{where}={theta} is not between the bounds {self.low} and {self.high}; fix it"
             )
 
     def contains(self, values: Array) -> NDArray[np.bool_]:
-        """Between the bounds in every coordinate."""
+        """Return which samples lie between the bounds in every coordinate."""
         return np.asarray(np.all((values >= self.low) & (values <= self.high), axis=1))
 
     def can_average(self, means: Array) -> NDArray[np.bool_]:
-        """Between the bounds, up to rounding."""
+        """Return which means lie between the bounds, up to rounding."""
         slack = ROUNDING * np.maximum(np.abs(self.low), np.abs(self.high))
         return np.asarray(np.all((means >= self.low - slack) & (means <= self.high + slack), axis=1))
 
     def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
-        """Coordinates that are either the lower or the upper bound: the most spread that the bounds allow."""
+        """Draw coordinates that are either the lower or the upper bound: the largest variance that the bounds allow."""
         width = self.high - self.low
         return self.low + width * (rng.random((size, len(theta))) < (theta - self.low) / width)
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and bounds."""
+        """Return name and bounds."""
         return {
             "name": self.name,
             "low": self.low.tolist(),

@@ -42,7 +42,7 @@ class Product(Family):
     def __init__(self, families: Sequence[Family]) -> None:
         self.families = list(families)
         if not self.families:
-            raise InvalidInput("a product of no families; give one for each coordinate")
+            raise InvalidInput("a product of no families; give one per coordinate")
         for i, family in enumerate(self.families):
             if not isinstance(family, Family) or family.n_features not in (1, None):
                 raise InvalidInput(
@@ -71,26 +71,26 @@ class Product(Family):
         return [(f, values[:, i : i + 1]) for i, f in enumerate(self.families)]
 
     def contains(self, values: Array) -> NDArray[np.bool_]:
-        """Every coordinate in its own support."""
+        """Return which samples have every coordinate in its own support."""
         return np.asarray(np.all([f.contains(x) for f, x in self._by_column(values)], axis=0))
 
     def can_average(self, means: Array) -> NDArray[np.bool_]:
-        """Coordinate by coordinate."""
+        """Return which means are possible, coordinate by coordinate."""
         return np.asarray(np.all([f.can_average(x) for f, x in self._by_column(means)], axis=0))
 
     def statistics(self, values: Array) -> Array:
-        """Coordinate by coordinate."""
+        """Return the sufficient statistics, coordinate by coordinate."""
         return np.hstack([f.statistics(x) for f, x in self._by_column(values)])
 
     def check_parameter(self, theta: Array, where: str) -> None:
-        """Coordinate by coordinate."""
+        """Check the parameter, coordinate by coordinate."""
         for i, family in enumerate(self.families):
             family.check_parameter(theta[i : i + 1], f"{where}[{i}]")
 
     def draw(self, rng: np.random.Generator, theta: Array, size: int) -> Array:
-        """Independent coordinates."""
+        """Draw independent coordinates."""
         return np.hstack([f.draw(rng, theta[i : i + 1], size) for i, f in enumerate(self.families)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and coordinates."""
+        """Return name and coordinates."""
         return {"name": self.name, "families": [f.to_dict() for f in self.families]}

@@ -127,7 +127,7 @@ class ArmFamilies:
             family.check_parameter(parameters[m], f"parameters[{m}]")
 
     def to_list(self) -> list[dict[str, Any]]:
-        """Plain data, one entry per arm."""
+        """Return plain data, one entry per arm."""
         return [f.to_dict() for f in self.families]
 
 
@@ -139,7 +139,7 @@ def resolve(family: FamilyLike, n_arms: int, n_features: int) -> ArmFamilies:
     Parameters
     ----------
     family : str, Family, or a sequence of them
-        One for all arms, or one for each; `linkarms.families.SYNTAX` lists the texts.
+        One for all arms, or one per arm; `linkarms.families.SYNTAX` lists the texts.
     n_arms, n_features : int
         M and d.
 

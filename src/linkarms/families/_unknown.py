@@ -90,25 +90,25 @@ class UnknownVariance(Family):
         return "shared" if self.shared else "separate"
 
     def kl(self, theta: ArrayLike, lam: ArrayLike) -> float:
-        """Refused: it depends on the variance."""
+        """Refuse: the divergence depends on the variance."""
         raise InvalidInput(
             "the divergence needs the variance, which is unknown; use linkarms.families.Gaussian(covariance)"
         )
 
     def information(self, theta: ArrayLike) -> float:
-        """Refused: it depends on the variance."""
+        """Refuse: the information depends on the variance."""
         return self.kl(theta, theta)
 
     def log_evidence(self, n: int, mean: ArrayLike, lam: ArrayLike, c: float = 5.0) -> float:
-        """Refused: the evidence depends on the order of the samples, not on their number and mean alone."""
+        """Refuse: the evidence depends on the order of the samples, not on their number and mean alone."""
         return self.kl(mean, lam)
 
     def draw(self, rng: np.random.Generator, theta: FloatArray, size: int) -> FloatArray:
-        """Gaussian samples with `draw_variance`."""
+        """Draw Gaussian samples with `draw_variance`."""
         return self._drawn.draw(rng, theta, size)
 
     def to_dict(self) -> dict[str, Any]:
-        """Name, what the variance may be, and the variance of simulations."""
+        """Return the name, what the variance may be, and the variance of simulations."""
         spec = {
             "name": self.name,
             "shared": self.shared,

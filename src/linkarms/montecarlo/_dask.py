@@ -36,7 +36,7 @@ class DaskPool(Pool):
     Parameters
     ----------
     backend : str or distributed.Client
-        ``"dask"`` for a cluster of processes on this machine, which lives as long as the pool; the address of a scheduler; or a
+        ``"dask"`` for a cluster of processes on this machine, which ends with the pool; the address of a scheduler; or a
         client, which stays open.
     task : Task
         Sent with each chunk. Scattered once, it would be lost with the worker that held it.

@@ -100,7 +100,10 @@ class Simulation(Mapping[str, RuleResult]):
         return simulation_html(self)
 
     def summary(self) -> Summary:
-        """Mean stopping time with a 95% t interval over the trials that stopped, errors with an exact interval, unstopped apart."""
+        """Return one row per rule and delta: mean stopping time, errors, trials that did not stop.
+
+        The mean and its 95% t interval are over the trials that stopped. The interval of the errors is exact.
+        """
         from scipy import stats
 
         rows = Summary()

@@ -16,6 +16,8 @@ _MOST_ROWS = 40
 def dendrogram_svg(result: Result) -> str:
     """Return the single-linkage tree of the estimates with its cut; nothing for fewer than two arms, or for more than can be read.
 
+    Over an arm the pointer shows its cluster, samples and estimate, and over a merge the distance: titles of SVG, which need no script.
+
     Parameters
     ----------
     result : Result
@@ -46,16 +48,27 @@ def dendrogram_svg(result: Result) -> str:
         colour = cluster_color(label) if label >= 0 else "#808080"
         parts.append(
             f'<path d="M{x(from_a):.1f} {y(a):.1f}H{x(merged):.1f}V{y(b):.1f}H{x(from_b):.1f}" fill="none" '
-            f'stroke="{colour}" stroke-width="2"/>'
+            f'stroke="{colour}" stroke-width="2"><title>joined at distance {merged:.4g}</title></path>'
         )
     if info.cut is not None:
         parts.append(
             f'<path d="M{x(info.cut):.1f} 2V{height - 2}" stroke="currentColor" stroke-dasharray="5 4" fill="none"/>'
         )
+    facts = {str(arm): _facts(result, m) for m, arm in enumerate(result.arms)}
     for row, (name, label) in enumerate(zip(info.arms, info.labels, strict=True)):
         shown = name if len(name) <= 18 else name[:17] + "…"
-        parts.append(f'<circle cx="{_LEFT}" cy="{y(row)}" r="4" fill="{cluster_color(label)}"/>')
         parts.append(
-            f'<text x="{_LEFT - 8}" y="{y(row) + 4}" text-anchor="end" font-size="13" fill="currentColor">{escape(shown)}</text>'
+            f"<g><title>{escape(name)}: {facts[name]}</title>"
+            f'<circle cx="{_LEFT}" cy="{y(row)}" r="4" fill="{cluster_color(label)}"/>'
+            f'<text x="{_LEFT - 8}" y="{y(row) + 4}" text-anchor="end" font-size="13" fill="currentColor">{escape(shown)}</text></g>'
         )
     return "".join([*parts, "</svg>"])
+
+
+def _facts(result: Result, m: int) -> str:
+    """Return cluster, samples and estimate of arm ``m``."""
+    estimate = ", ".join(f"{x:.4g}" for x in result.parameters[m].tolist() if x is not None)
+    pulls = int(result.pulls[m])
+    return (
+        f"cluster {int(result.labels[m])}, {pulls:,} sample{'s' if pulls != 1 else ''}, estimate {estimate}"
+    )

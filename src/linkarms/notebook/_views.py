@@ -44,7 +44,16 @@ def result_html(result: Result) -> str:
     title = (
         f"{count} cluster{'s' if count != 1 else ''} of {len(result.arms)} arms, {result.samples:,} samples"
     )
-    return card(title, [badge(result.stopped, _sentence(result.reason)), *_body(result)])
+    return card(
+        title, [badge(result.stopped, _sentence(result.reason)), *_body(result), paragraph(_next(result))]
+    )
+
+
+def _next(result: Result) -> str:
+    """Say what to do with a result, or about one without a promise."""
+    if result.stopped:
+        return "Next: to_frame() gives the numbers of each arm, linkarms.plots.summary(result) the plots."
+    return "Next: take more samples, or give a tolerance if so small a difference does not matter to you."
 
 
 def clusterer_html(run: BanditClusterer) -> str:

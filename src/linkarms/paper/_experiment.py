@@ -66,19 +66,19 @@ class Experiment:
     settings: Mapping[str, Any]
 
     def points(self) -> list[Point]:
-        """Mean samples and error by rule and level, with intervals."""
+        """Return mean samples and error by rule and level, with intervals."""
         return [p for rule, sweep in self.sweeps.items() for p in curve_points(rule, sweep)]
 
     def published(self) -> tuple[Curve, ...]:
-        """The paper's curves."""
+        """Return the paper's curves."""
         return curves(self.figure)
 
     def at_error(self, errors: Sequence[float] | None = None, **options: Any) -> list[AtError]:
-        """Samples of each rule at equal measured error; see `compare_at_error` for the options."""
+        """Return the samples of each rule at equal measured error; see `compare_at_error` for the options."""
         return compare_at_error(self.sweeps, self.targets if errors is None else errors, **options)
 
     def paper_at_error(self, errors: Sequence[float] | None = None) -> dict[str, tuple[float, ...]]:
-        """The paper's samples at these errors, by rule, read from its curves like ours; NaN where a curve does not reach."""
+        """Return the paper's samples at these errors, by rule, read from its curves like ours; NaN where a curve does not reach."""
         goals = self.targets if errors is None else errors
         return paper_at_error(self.figure, goals)
 

@@ -48,13 +48,13 @@ class EvidenceLevel(StoppingRule):
         return _core.LevelStop()
 
     def box(self, n_features: int) -> NDArray[np.float64]:
-        """Theta, shape (d, 2)."""
+        """Return Theta, shape (d, 2)."""
         return self._space.box(n_features)
 
     def threshold(self, view: View, delta: float) -> float:
-        """The level."""
+        """Return the level."""
         return -math.log(delta)
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and Theta."""
+        """Return name and Theta."""
         return {"name": self.name, "theta": self._space.to_dict()["theta"]}

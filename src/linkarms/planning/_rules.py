@@ -75,7 +75,7 @@ def shipped(package: ModuleType, base: type[Rule]) -> list[type[Rule]]:
 
 
 def sampling_rules() -> list[SamplingRule]:
-    """The sampling rules of the package, as they are by default."""
+    """Return the sampling rules of the package with their defaults."""
     rules = []
     for cls in shipped(linkarms.sampling, SamplingRule):  # type: ignore[type-abstract]
         try:
@@ -86,7 +86,7 @@ def sampling_rules() -> list[SamplingRule]:
 
 
 def stopping_rules(guess: Guess, psi: float) -> tuple[list[StoppingRule], dict[str, str]]:
-    """The stopping rules of the package, set up for the guess, and why others cannot be; ``psi`` is the optimal one, ``1 / T*``."""
+    """Return the stopping rules of the package, set up for the guess, and why others cannot be; ``psi`` is the optimal one, ``1 / T*``."""
     rules: list[StoppingRule] = []
     refused: dict[str, str] = {}
     found = shipped(linkarms.stopping, StoppingRule)  # type: ignore[type-abstract]

@@ -65,7 +65,7 @@ def summarise(
     wrong: NDArray[np.bool_],
     max_samples: int,
 ) -> PlanRow:
-    """One row from the stopping times, or costs, of simulated runs, shape (trials,); -1 where a run did not stop."""
+    """Return one row from the stopping times, or costs, of simulated runs, shape (trials,); -1 where a run did not stop."""
     from scipy import stats
 
     n = len(times)
@@ -125,7 +125,7 @@ class Plan:
     rows: tuple[PlanRow, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; ``None`` for what is infinite or unknown."""
+        """Return plain data for JSON; ``None`` for what is infinite or unknown."""
         names = [a if isinstance(a, (int, float, bool)) or a is None else str(a) for a in self.arms]
         return {
             "delta": self.delta,
@@ -148,7 +148,7 @@ class Plan:
         return plan_html(self)
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """Headings and cells in words."""
+        """Return headings and cells in words."""
 
         def interval(low: float | None, high: float | None) -> str:
             if low is None and high is None:
@@ -173,7 +173,7 @@ class Plan:
         return head, cells
 
     def head(self) -> list[str]:
-        """The lower bound and the best shares, in words."""
+        """Return the lower bound and the best shares, in words."""
         shares = zip(self.arms, self.bound.weights, strict=True)
         return [
             str(self.bound),

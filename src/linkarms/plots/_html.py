@@ -29,7 +29,7 @@ table.words td { text-align: left; }
 def html_page(
     reproduction: Reproduction, pictures: Mapping[str, Mapping[str, bytes]], command: str | None
 ) -> str:
-    """The whole page.
+    """Return the whole page.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ __all__ = ["markdown_page"]
 def markdown_page(
     reproduction: Reproduction, pictures: Mapping[str, Sequence[str]], folder: str, command: str | None
 ) -> str:
-    """The whole page.
+    """Return the whole page.
 
     Parameters
     ----------

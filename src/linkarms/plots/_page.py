@@ -26,7 +26,7 @@ Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
 
 
 def number(value: Any) -> str:
-    """Four digits, or whole numbers where there are more; a dash for what is not known."""
+    """Return four digits, or whole numbers where there are more; a dash for what is not known."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "-"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -35,7 +35,7 @@ def number(value: Any) -> str:
 
 
 def overview(reproduction: Reproduction) -> list[tuple[str, str, str]]:
-    """Piece, title, and what came of it."""
+    """Return piece, title and outcome, one row per piece."""
     rows = []
     for name, piece in reproduction.pieces.items():
         judged = any(d.limit is not None for d in piece.deviations) or not piece.deviations
@@ -45,7 +45,7 @@ def overview(reproduction: Reproduction) -> list[tuple[str, str, str]]:
 
 
 def deviation_rows(piece: Piece) -> list[tuple[str, ...]]:
-    """The table of deviations, as words."""
+    """Return the table of deviations, as words."""
     rows: list[tuple[str, ...]] = []
     for d in piece.deviations:
         rows.append(
@@ -65,7 +65,7 @@ def deviation_rows(piece: Piece) -> list[tuple[str, ...]]:
 
 
 def side_tables(piece: Piece) -> dict[str, Table]:
-    """The tables of a piece that say more than its deviations; points of curves are left to the pictures."""
+    """Return the tables of a piece that say more than its deviations; points of curves are left to the plots."""
     wanted = [
         n
         for n in piece.tables
@@ -80,7 +80,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def settings_rows(reproduction: Reproduction) -> list[tuple[str, str]]:
-    """Settings, versions and processor."""
+    """Return settings, versions and processor."""
     rows = []
     for key, value in reproduction.settings.items():
         words = (

@@ -75,12 +75,12 @@ def cluster_color(label: int) -> str:
 
 
 def cluster_marker(label: int) -> str:
-    """The shape of a cluster's points, another one for each of the first twelve clusters."""
+    """Return the shape of a cluster's points; the first twelve clusters have different ones."""
     return _MARKERS[label % len(_MARKERS)] if label >= 0 else "."
 
 
 def new_axes(ax: Axes | None, rows: int = 0) -> Axes:
-    """The axes to draw on: the given ones, or those of a new figure with room for so many rows."""
+    """Return the axes to draw on: the given ones, or those of a new figure with space for so many rows."""
     require("matplotlib", "plots")
     if ax is not None:
         return ax
@@ -109,7 +109,7 @@ def uses_pyplot() -> bool:
 
 
 def close(figure: Any) -> None:
-    """Forget a figure that has been written to a file."""
+    """Close a figure that has been written to a file."""
     if "matplotlib.pyplot" in sys.modules:
         import matplotlib.pyplot as plt
 
@@ -117,7 +117,7 @@ def close(figure: Any) -> None:
 
 
 def tidy(ax: Axes, title: str, grid: Literal["x", "y", "both"] | None = None) -> None:
-    """Title on the left, no box, a faint grid along one axis or both."""
+    """Set the title on the left, no box, and a faint grid along one axis or both."""
     ax.set_title(title, loc="left", fontsize=11, fontweight="bold")
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
@@ -127,7 +127,7 @@ def tidy(ax: Axes, title: str, grid: Literal["x", "y", "both"] | None = None) ->
 
 
 def key(ax: Axes, handles: list[Any]) -> None:
-    """The meaning of some marks, to the right of the title, where it covers nothing."""
+    """Explain some marks to the right of the title, where the legend covers nothing."""
     ax.legend(
         handles=handles,
         loc="lower right",
@@ -144,7 +144,7 @@ def key(ax: Axes, handles: list[Any]) -> None:
 
 
 def label_rows(ax: Axes, names: tuple[str, ...], labels: tuple[int, ...]) -> None:
-    """Names of arms down the left side, one per row from the top, each in the colour of its cluster."""
+    """Write the names of arms down the left side, one per row from the top, each in the colour of its cluster."""
     n = max(len(names), 1)
     ax.set_ylim(n - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
@@ -160,14 +160,14 @@ def label_rows(ax: Axes, names: tuple[str, ...], labels: tuple[int, ...]) -> Non
 
 
 def row_font(ax: Axes, rows: int) -> float:
-    """The size of text that leaves room between so many rows."""
+    """Return the size of text that leaves space between so many rows."""
     figure: Any = ax.get_figure()
     points = ax.get_window_extent().height / figure.dpi * 72.0
     return float(min(10.0, 0.8 * points / max(rows, 1)))
 
 
 def shorten(name: str, length: int = 20) -> str:
-    """The name in at most ``length`` characters of one line, with no markup in it."""
+    """Return the name in at most ``length`` characters of one line, with no markup in it."""
     text = " ".join(name.split())
     if len(text) > length:
         # Names often differ at their ends: keep both.

@@ -83,7 +83,7 @@ class ATBOC(Compiled):
         return np.array(self._kept().weights)
 
     def check(self, families: ArmFamilies, n_clusters: int) -> None:
-        """Gaussian arms only, as in the paper."""
+        """Refuse arms that are not Gaussian, as in the paper."""
         for m, family in enumerate(families.families):
             if not isinstance(family, Gaussian):
                 raise InvalidInput(
@@ -91,13 +91,13 @@ class ATBOC(Compiled):
                 )
 
     def own_stopping(self) -> StoppingRule:
-        """`linkarms.stopping.BOC`."""
+        """Return `linkarms.stopping.BOC`."""
         from linkarms.stopping import BOC
 
         return BOC()
 
     def fresh(self) -> ATBOC:
-        """A new one."""
+        """Return a new rule."""
         return type(self)(self.gap)
 
     def memory(self) -> dict[str, Any] | None:
@@ -118,7 +118,7 @@ class ATBOC(Compiled):
         }
 
     def remember(self, memory: dict[str, Any]) -> None:
-        """Go on with them."""
+        """Continue with them."""
         if self._core is None:
             raise InvalidInput("this ATBOC belongs to no run yet; give it to a BanditClusterer")
         n_arms, d = self._core.means.shape
@@ -145,7 +145,7 @@ class ATBOC(Compiled):
         return self.__dict__ | {"_core": None}
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and gap."""
+        """Return name and gap."""
         return {"name": self.name, "gap": self.gap}
 
 

@@ -73,7 +73,7 @@ class View:
         self.families = families
 
     def psi(self, weights: ArrayLike | None = None) -> Psi:
-        """psi of the estimates at ``weights``; by default at the numbers of samples told."""
+        """Return psi of the estimates at ``weights``; by default at the numbers of samples told."""
         w = self.counts if weights is None else weights
         return solve_psi(np.asarray(w, dtype=np.float64), np.array(self.estimates), self.goal, self.families)
 
@@ -112,7 +112,7 @@ class SamplingRule(ABC):
 
     @abstractmethod
     def choose(self, view: View) -> int:
-        """The index of the next arm."""
+        """Return the index of the next arm."""
 
     def native(self, delta: float) -> _core.SamplingRule | None:
         """Return the rule as the native core runs it; None for a rule that is asked in Python."""
@@ -125,11 +125,11 @@ class SamplingRule(ABC):
         """Raise `InvalidInput` where the rule is not made for such arms; nothing by default."""
 
     def own_stopping(self) -> StoppingRule | None:
-        """The stop that belongs to the rule, used where ``stopping=None``; None where it has none."""
+        """Return the stopping rule that belongs to the rule, used if ``stopping=None``; None if it has none."""
         return None
 
     def fresh(self) -> SamplingRule:
-        """The rule for a new run: itself, or a copy if it keeps something in itself that runs must not share."""
+        """Return the rule for a new run: itself, or a copy if it keeps state that runs must not share."""
         return self
 
     @property
@@ -138,16 +138,16 @@ class SamplingRule(ABC):
         return type(self).memory is not SamplingRule.memory
 
     def memory(self) -> dict[str, Any] | None:
-        """What the rule keeps in itself, as plain data, so that a dumped run goes on as if nothing had happened."""
+        """Return the state of the rule as plain data, so that a dumped run can continue."""
         return None
 
     def remember(self, memory: dict[str, Any]) -> None:  # noqa: B027
         """Take back what `memory` returned."""
 
     def initial_weights(self, n_arms: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """``w(0)``, for rules that keep weights."""
+        """Return ``w(0)``, for rules that keep weights."""
         return np.zeros(n_arms)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for a dump."""
+        """Return plain data for a dump."""
         return {"name": self.name}

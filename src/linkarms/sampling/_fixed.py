@@ -39,11 +39,11 @@ class FixedSize(RoundRobin):
         self.size = check_integer("size", size, 1)
 
     def own_stopping(self) -> StoppingRule:
-        """After ``size`` samples of each arm."""
+        """Return a rule that stops after ``size`` samples of each arm."""
         from linkarms.stopping import SampleSize
 
         return SampleSize(self.size)
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and size."""
+        """Return name and size."""
         return {"name": self.name, "size": self.size}

@@ -25,7 +25,7 @@ def _proxy(family: Family) -> float | None:
 
 
 def check_line(families: ArmFamilies, n_clusters: int) -> None:
-    """MaxGap needs two clusters of means on a line, with Gaussian tails."""
+    """Refuse all but two clusters of means on a line, with Gaussian tails."""
     if n_clusters != 2 or families.n_features != 1:
         raise InvalidInput(
             f"maxgap is for two clusters and one feature, not {n_clusters} and {families.n_features}; take another sampling rule"

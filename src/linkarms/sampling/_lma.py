@@ -53,7 +53,7 @@ class LMA(SamplingRule):
         return self._step
 
     def choose(self, view: View) -> int:
-        """The arm that is furthest behind the sum of the weights so far."""
+        """Return the arm that is furthest behind the sum of the weights so far."""
         if view.t > self._t:
             self._track(view)
         return int(np.argmin(view.counts + view.pending - self._sum))
@@ -81,20 +81,20 @@ class LMA(SamplingRule):
         self._logs = np.maximum(self._logs - self._logs.max(), -600.0)  # exp of it is still a number
 
     def fresh(self) -> LMA:
-        """A copy."""
+        """Return a copy."""
         return copy.deepcopy(self)
 
     def memory(self) -> dict[str, Any] | None:
-        """Weights and their sum."""
+        """Return the weights and their sum."""
         if self._t == 0:
             return None
         return {"t": self._t, "logs": self._logs.tolist(), "sum": self._sum.tolist()}
 
     def remember(self, memory: dict[str, Any]) -> None:
-        """Go on with them."""
+        """Continue with them."""
         self._t = int(memory["t"])
         self._logs, self._sum = np.array(memory["logs"], float), np.array(memory["sum"], float)
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and step."""
+        """Return name and step."""
         return {"name": self.name, "step": self._step}

@@ -43,7 +43,7 @@ class LUCBBOC(Compiled):
         return _core.Lucbboc(level=-math.log(delta))
 
     def own_stopping(self) -> StoppingRule:
-        """`linkarms.stopping.BOC`."""
+        """Return `linkarms.stopping.BOC`."""
         from linkarms.stopping import BOC
 
         return BOC()

@@ -31,35 +31,35 @@ class _MaxGap(SamplingRule):
 
     @abstractmethod
     def wanted(self, upper: NDArray[np.float64], certain: float) -> NDArray[np.bool_]:
-        """The arms of the next round, from the upper bounds, shape (M,), and the lower bound on the largest gap."""
+        """Return the arms of the next round, from the upper bounds, shape (M,), and the lower bound on the largest gap."""
 
     def check(self, families: ArmFamilies, n_clusters: int) -> None:
-        """Two clusters, one feature, Gaussian tails."""
+        """Refuse all but two clusters and one feature with Gaussian tails."""
         check_line(families, n_clusters)
 
     def choose(self, view: View) -> int:
-        """The next arm of the round."""
+        """Return the next arm of the round."""
         if not self._queue:
             arms = np.flatnonzero(self.wanted(*view_bounds(view, view.delta)))
             self._queue = [int(m) for m in arms] or list(range(view.n_arms))
         return self._queue.pop(0)
 
     def own_stopping(self) -> StoppingRule:
-        """`linkarms.stopping.MaxGap`."""
+        """Return `linkarms.stopping.MaxGap`."""
         from linkarms.stopping import MaxGap
 
         return MaxGap()
 
     def fresh(self) -> _MaxGap:
-        """A copy."""
+        """Return a copy."""
         return copy.deepcopy(self)
 
     def memory(self) -> dict[str, Any]:
-        """The rest of the round."""
+        """Return the rest of the round."""
         return {"queue": list(self._queue)}
 
     def remember(self, memory: dict[str, Any]) -> None:
-        """Go on with it."""
+        """Continue with it."""
         self._queue = [int(m) for m in memory["queue"]]
 
 
@@ -82,7 +82,7 @@ class MaxGapElim(_MaxGap):
     takes_costs = False
 
     def wanted(self, upper: NDArray[np.float64], certain: float) -> NDArray[np.bool_]:
-        """``U_a > L``."""
+        """Return the arms with ``U_a > L``."""
         return upper > certain
 
 
@@ -101,7 +101,7 @@ class MaxGapUCB(_MaxGap):
     takes_costs = False
 
     def wanted(self, upper: NDArray[np.float64], certain: float) -> NDArray[np.bool_]:
-        """``U_a`` the largest."""
+        """Return the arms with the largest ``U_a``."""
         return np.asarray(upper == upper.max())
 
 
@@ -120,5 +120,5 @@ class MaxGapTop2UCB(_MaxGap):
     takes_costs = False
 
     def wanted(self, upper: NDArray[np.float64], certain: float) -> NDArray[np.bool_]:
-        """``U_a`` one of the two largest values."""
+        """Return the arms whose ``U_a`` is one of the two largest values."""
         return np.asarray(upper >= np.unique(upper)[-2:][0])

@@ -52,12 +52,12 @@ class EBC(Compiled):
         return _core.Ebc(step=self._step)
 
     def initial_weights(self, n_arms: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Drawn uniformly from the simplex, as in the paper."""
+        """Draw weights uniformly from the simplex, as in the paper."""
         x = rng.standard_exponential(n_arms)
         return np.asarray(x / x.sum())
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and step."""
+        """Return name and step."""
         return {"name": self.name, "step": self._step}
 
 

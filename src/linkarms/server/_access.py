@@ -65,7 +65,7 @@ class Access:
         return cls(hashed, frozenset(host.lower() for host in hosts), secure)
 
     def role(self, token: str) -> str | None:
-        """The role of a token; None if there is no such token."""
+        """Return the role of a token; None if there is no such token."""
         if not self.roles:
             return "write"
         given, found = _hash(token), None

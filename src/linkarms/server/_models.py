@@ -261,7 +261,7 @@ class Done(BaseModel):
 
 
 class Status(BaseModel):
-    """How a campaign stands; the fields are those of `linkarms.campaign.Status`."""
+    """The status of a campaign; the fields are those of `linkarms.campaign.Status`."""
 
     name: str
     arms: list[str]

@@ -75,7 +75,7 @@ def reading_routes(served: ServedCampaigns, live: Live) -> APIRouter:
 
     @routes.get("/campaigns/{name}", response_model=models.Status, responses=_STATE, tags=["campaigns"])
     async def status(name: Name, wait: Wait = TIMES.wait, known: Known = None) -> Response:
-        """How a campaign stands."""
+        """Return the status of a campaign."""
         return state_answer(await served.watched(name).state.get(wait), "status", known)
 
     @routes.get("/campaigns/{name}/result", responses=_STATE, tags=["campaigns"])

@@ -102,7 +102,7 @@ class Anytime(StoppingRule):
         return self.native(families).base(families.model, task, largest_cluster)
 
     def threshold(self, view: View, delta: float) -> float:
-        """``log(n / delta)`` for the partition of the estimates, and what the grid costs."""
+        """Return ``log(n / delta)`` for the partition of the estimates, plus what the grid costs."""
         largest = int(np.bincount(view.labels).max())
         return self.base(view.families, view.goal, largest) + self.level(delta)
 

@@ -44,12 +44,12 @@ class StoppingRule(ABC):
     takes_ties: ClassVar[bool] = False
 
     def statistic(self, view: View) -> float:
-        """The evidence; by default the generalised likelihood ratio ``Z(t) = t psi(N/t, estimates)``."""
+        """Return the evidence; by default the generalised likelihood ratio ``Z(t) = t psi(N/t, estimates)``."""
         return view.psi().value
 
     @abstractmethod
     def threshold(self, view: View, delta: float) -> float:
-        """The level that the statistic has to reach."""
+        """Return the level that the statistic has to reach."""
 
     def native(self, families: ArmFamilies) -> _core.StoppingRule | None:
         """Return the rule as the native core runs it; None for a rule that is asked in Python."""
@@ -64,20 +64,20 @@ class StoppingRule(ABC):
         return min(1.0, math.exp(-max(level, 0.0)))
 
     def promise(self, delta: float) -> str:
-        """In words, what is known once the rule has stopped."""
+        """Return in words what is known once the rule has stopped."""
         return f"the clusters are wrong with probability at most {delta:g}"
 
     def box(self, n_features: int) -> NDArray[np.float64]:
-        """Bounds to which estimates are clipped, shape (d, 2); infinite by default."""
+        """Return bounds to which estimates are clipped, shape (d, 2); infinite by default."""
         return np.array([[-np.inf, np.inf]] * n_features)
 
     def check(self, families: ArmFamilies) -> None:  # noqa: B027
         """Raise `InvalidInput` where the rule cannot be used with these families; nothing by default."""
 
     def diagnose(self, view: View) -> str | None:
-        """In words, why the rule may never stop on these estimates; None if it will."""
+        """Return in words why the rule may never stop on these estimates; None if it will."""
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for a dump."""
+        """Return plain data for a dump."""
         return {"name": self.name}

@@ -36,20 +36,20 @@ class BOC(StoppingRule):
         return _core.BocStop()
 
     def level(self, delta: float) -> float:
-        """``2 log(1/delta)``."""
+        """Return ``2 log(1/delta)``."""
         return -2.0 * math.log(delta)
 
     def delta_at(self, level: float) -> float:
-        """``exp(-level/2)``, at most 1."""
+        """Return ``exp(-level/2)``, at most 1."""
         return super().delta_at(level / 2.0)
 
     def threshold(self, view: View, delta: float) -> float:
-        """``2 [log(1/delta) + (d/2) sum_m log(N_m + 1)]``."""
+        """Return ``2 [log(1/delta) + (d/2) sum_m log(N_m + 1)]``."""
         d = view.estimates.shape[1]
         return math.fsum(d * math.log(n + 1.0) for n in view.counts.tolist()) + self.level(delta)
 
     def check(self, families: ArmFamilies) -> None:
-        """Gaussian arms only, of any known covariance: whitening them leaves Z as it is."""
+        """Refuse arms that are not Gaussian. Any known covariance is allowed: whitening does not change Z."""
         for m, family in enumerate(families.families):
             if not isinstance(family, Gaussian):
                 raise InvalidInput(

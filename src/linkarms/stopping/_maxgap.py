@@ -33,17 +33,17 @@ class MaxGap(StoppingRule):
     needs_fixed_clusters = True
 
     def statistic(self, view: View) -> float:
-        """``L``."""
+        """Return ``L``."""
         if view.n_clusters != 2:
             raise InvalidInput(f"the stop of MaxGap is for two clusters, not {view.n_clusters}; take another")
         return view_bounds(view, view.delta)[1]
 
     def threshold(self, view: View, delta: float) -> float:
-        """The third largest ``U_a``."""
+        """Return the third largest ``U_a``."""
         return float(np.sort(view_bounds(view, delta)[0])[-3])
 
     def check(self, families: ArmFamilies) -> None:
-        """One feature and Gaussian tails."""
+        """Refuse more than one feature, and tails that are not Gaussian."""
         check_line(families, 2)
 
     def __repr__(self) -> str:

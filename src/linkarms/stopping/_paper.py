@@ -25,7 +25,7 @@ class Paper(StoppingRule):
     Parameters
     ----------
     theta : tuple of float, or array of shape (d, 2)
-        The compact parameter space: one interval for every coordinate, or one for each. It must contain the true parameters;
+        The compact parameter space: one interval for all coordinates, or one per coordinate. It must contain the true parameters;
         estimates are clipped to it. Its volume enters the threshold.
     epsilon : float, default 0.01
         Half the side of the cube around the estimate that the proof integrates over. Small: a larger constant. Large: a larger
@@ -64,12 +64,12 @@ class Paper(StoppingRule):
         self.exact = exact
 
     def box(self, n_features: int) -> NDArray[np.float64]:
-        """Theta, shape (d, 2)."""
+        """Return Theta, shape (d, 2)."""
         if self._theta.ndim == 1:
             return np.tile(self._theta, (n_features, 1))
         if len(self._theta) != n_features:
             raise InvalidInput(
-                f"theta has {len(self._theta)} intervals for {n_features} features; give one for each"
+                f"theta has {len(self._theta)} intervals for {n_features} features; give one per feature"
             )
         return self._theta.copy()
 
@@ -82,14 +82,14 @@ class Paper(StoppingRule):
         )
 
     def log_volume(self, families: ArmFamilies) -> float:
-        """``log |Theta|``, of the free parameters."""
+        """Return ``log |Theta|``, of the free parameters."""
         sides = self.box(families.n_features)
         if isinstance(families.families[0], Categorical):
             sides = sides[:-1]
         return float(np.log(sides[:, 1] - sides[:, 0]).sum())
 
     def check(self, families: ArmFamilies) -> None:
-        """Theta, and epsilon around it, must lie inside every family's domain."""
+        """Check that Theta, and epsilon around it, lie inside every family's domain."""
         box = self.box(families.n_features)
         for m, family in enumerate(families.families):
             for i in range(families.n_features):
@@ -100,14 +100,14 @@ class Paper(StoppingRule):
                 )
 
     def statistic(self, view: View) -> float:
-        """``Z(t)`` by the bottleneck; with `exact`, by the exact psi at every hundredth more samples. Both are never too large."""
+        """Return ``Z(t)`` by the bottleneck; with `exact`, by the exact psi at every hundredth more samples. Both are never too large."""
         if not self.exact or int(100.0 * math.log(view.t)) == int(100.0 * math.log(view.t - 1)):
             return view.psi().value
         counts = np.array(view.counts, dtype=np.float64)
         return solve_psi_exact(counts, np.array(view.estimates), view.goal, view.families).value
 
     def threshold(self, view: View, delta: float) -> float:
-        """``beta(delta, t)``."""
+        """Return ``beta(delta, t)``."""
         model, volume = view.families.model, self.log_volume(view.families)
         parts = [
             _core.paper_penalty(model, m, np.array(view.estimates[m]), int(n), self.epsilon, volume)
@@ -116,7 +116,7 @@ class Paper(StoppingRule):
         return math.fsum(parts) - math.log(delta)
 
     def eta(self, view: View, epsilon: float) -> float:
-        """``eta(epsilon)`` at the estimates, weighted by the pulls: what the threshold grows by with each sample."""
+        """Return ``eta(epsilon)`` at the estimates, weighted by the pulls: what the threshold grows by with each sample."""
         model = view.families.model
         shifts = [model.shift_kl(m, np.array(view.estimates[m]), epsilon) for m in range(view.n_arms)]
         return float(np.dot(view.counts, shifts)) / view.t
@@ -137,7 +137,7 @@ class Paper(StoppingRule):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Name, Theta and epsilon."""
+        """Return name, Theta and epsilon."""
         spec = {"name": self.name, "theta": self._theta.tolist(), "epsilon": self.epsilon}
         return {**spec, "exact": True} if self.exact else spec
 

@@ -34,19 +34,19 @@ class SampleSize(StoppingRule):
         self.size = check_integer("size", size, 1)
 
     def statistic(self, view: View) -> float:
-        """Samples of the arm that has fewest."""
+        """Return the samples of the arm that has fewest."""
         return float(view.counts.min())
 
     def threshold(self, view: View, delta: float) -> float:
-        """``size``."""
+        """Return ``size``."""
         return float(self.size)
 
     def promise(self, delta: float) -> str:
-        """None."""
+        """Return None: there is no promise."""
         return f"{self.size} samples of each arm were asked for; nothing is promised"
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and size."""
+        """Return name and size."""
         return {"name": self.name, "size": self.size}
 
     def __repr__(self) -> str:

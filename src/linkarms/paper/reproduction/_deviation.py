@@ -80,7 +80,7 @@ class Deviation:
         return "within" if most is not None and abs(self.standard_errors) <= most else "beyond"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: one row of a table; None for what is not known."""
+        """Return plain data: one row of a table; None for what is not known."""
         row = {k: v for k, v in asdict(self).items() if k != "limit"}
         row["limit_percent"] = None if self.limit is None else self.limit.percent
         row["limit_standard_errors"] = None if self.limit is None else self.limit.standard_errors

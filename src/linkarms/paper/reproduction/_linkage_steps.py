@@ -27,7 +27,7 @@ PAPER_STEPS: tuple[Clusters, ...] = (
 
 @dataclass(frozen=True)
 class LinkageSteps:
-    """Clusters from one for each arm down to K.
+    """Clusters from one per arm down to K.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class LinkageSteps:
 
 
 def linkage_steps(parameters: NDArray[np.float64], n_clusters: int) -> LinkageSteps:
-    """The clusters for M, M - 1, ..., K, and how far apart those were that merged."""
+    """Return the clusters for M, M - 1, ..., K, and how far apart those were that merged."""
     steps = []
     for k in range(len(parameters), n_clusters - 1, -1):
         labels, _ = single_linkage(parameters, k)
@@ -61,7 +61,7 @@ def linkage_steps(parameters: NDArray[np.float64], n_clusters: int) -> LinkageSt
 
 
 def run_figure1() -> Piece:
-    """Figure 1. Nothing here is random."""
+    """Compute Figure 1. Nothing here is random."""
     problem = problems.synthetic1()
     found = linkage_steps(problem.parameters, problem.n_clusters)
     rows = [
@@ -89,5 +89,5 @@ def run_figure1() -> Piece:
 
 
 def in_words(clusters: Clusters) -> str:
-    """``"1 2 | 3 | 4"``."""
+    """Return a partition as ``"1 2 | 3 | 4"``."""
     return " | ".join(" ".join(map(str, c)) for c in clusters)

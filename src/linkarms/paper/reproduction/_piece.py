@@ -130,7 +130,7 @@ class Reproduction:
         return [write_csv(Path(folder) / f"{name}.csv", rows) for name, rows in tables.items() if rows]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         return {
             "agrees": self.agrees,
             "settings": dict(self.settings),

@@ -65,7 +65,7 @@ class RunTimes:
     cells: tuple[RunTime, ...]
 
     def ratio(self, cell: RunTime) -> tuple[float, float]:
-        """Time over that of EBC-H with as many arms: ours, and the paper's; NaN where EBC-H was not run."""
+        """Return the time over that of EBC-H with as many arms: ours, and the paper's; NaN where EBC-H was not run."""
         reference = [c for c in self.cells if (c.rule, c.arms) == (REFERENCE, cell.arms)]
         if not reference:
             return math.nan, math.nan
@@ -73,7 +73,7 @@ class RunTimes:
 
 
 def run_table2(trials: int | None, quick: bool, seed: int, execution: Execution) -> Piece:
-    """Table 2, one run at a time in this process, whatever the backend."""
+    """Measure Table 2, one run at a time in this process, whatever the backend."""
     repetitions, runs, most = _SIZE[quick]
     repetitions = min(repetitions, trials or repetitions)
     table = run_times()

@@ -50,7 +50,7 @@ class SlopeRow:
 
 
 def last_slope(x: Sequence[float], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Least-squares slope through the last points.
+    """Return the least-squares slope through the last points.
 
     Parameters
     ----------
@@ -70,14 +70,14 @@ def last_slope(x: Sequence[float], y: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def bracket(settings: CurveSettings) -> tuple[float, float]:
-    """``lower <= T* <= upper`` on the curve's problem."""
+    """Return ``lower <= T* <= upper`` on the curve's problem."""
     problem = settings.problem
     found = lower_bound(problem.parameters, problem.n_clusters, problem.family)
     return found.lower, found.upper
 
 
 def theorem3(settings: CurveSettings, t_star: tuple[float, float]) -> tuple[float, float]:
-    """Theorem 3's slope, ``1 / (1/T* - eta(epsilon))``, as a bracket; infinite where ``1/T* <= eta(epsilon)``.
+    """Return Theorem 3's slope, ``1 / (1/T* - eta(epsilon))``, as a bracket; infinite where ``1/T* <= eta(epsilon)``.
 
     ``eta`` is the largest, over Theta, of what the threshold grows by with each sample. It does not depend on the mean of a
     Gaussian and falls with the parameter of an exponential, so the lower end of Theta has it.

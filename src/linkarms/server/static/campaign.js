@@ -67,7 +67,7 @@ export function showCampaign({ main, connected, writes, loggedOut }, name) {
   const link = (format) => h("a", { href: `/api/v1${of(name)}/export?format=${format}`, download: `${name}.${format}` }, format.toUpperCase());
   const word = (title, text) => h("div", {}, h("dt", {}, title), text);
   const body = h("div", { hidden: true },
-    h("section", { class: "card", "aria-label": "How it stands" }, bar,
+    h("section", { class: "card", "aria-label": "State of the campaign" }, bar,
       h("dl", { class: "words" }, word("What is known", place.known), word("What is least certain", place.doubt), word("When it will be done", place.when)),
       place.clusters, place.facts, place.promise),
     h("div", { class: "grid" },

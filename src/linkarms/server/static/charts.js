@@ -181,17 +181,19 @@ export function evidenceChart() {
     // the threshold may begin far above its later values: the picture has room for most of the run
     const late = data.threshold.slice(Math.floor(n / 5)).filter((v) => v !== null);
     const high = Math.max(...late, ...data.evidence.filter((v) => v !== null), 1) * 1.1;
-    const x = scale(0, end, left, right), y = scale(0, high, height, 26);
+    // on a phone the words about delta have a line of their own, below the legend
+    const narrow = data.bound && width < 460, top = narrow ? 42 : 26;
+    const x = scale(0, end, left, right), y = scale(0, high, height, top);
     const inside = (v) => Math.max(Math.min(v, high), 0);
     const net = ticks(0, high, 5).map((t) => [s("line", { class: "grid-line", x1: left, x2: right, y1: y(t), y2: y(t) }), s("text", { class: "mute", x: left - 6, y: y(t) + 4, "text-anchor": "end" }, number(t))]);
     const parts = [];
     const last = data.evidence[n - 1], level = data.threshold[n - 1];
     if (forecast) {
-      parts.push(s("rect", { class: "span", x: x(Math.max(forecast.low, now)), y: 26, width: Math.max(x(Math.min(forecast.high, end)) - x(Math.max(forecast.low, now)), 2), height: height - 26 }));
+      parts.push(s("rect", { class: "span", x: x(Math.max(forecast.low, now)), y: top, width: Math.max(x(Math.min(forecast.high, end)) - x(Math.max(forecast.low, now)), 2), height: height - top }));
       parts.push(s("polyline", { class: "guess", points: `${x(now)},${y(inside(last))} ${x(forecast.middle)},${y(inside(level))}` }));
       parts.push(s("text", { class: "mute", x: Math.min(x(forecast.middle), right), y: height - 8, "text-anchor": "end" }, `stop at about ${count(forecast.middle)}`));
     }
-    if (data.bound) parts.push(s("text", { class: "mute", x: right, y: 14, "text-anchor": "end" }, data.bound));
+    if (data.bound) parts.push(s("text", { class: "mute", x: right, y: narrow ? 32 : 14, "text-anchor": "end" }, data.bound));
     return picture(width, height + 38, `Evidence ${number(last)} of ${number(level)} after ${count(now)} samples`, net, parts,
       s("polyline", { class: "threshold", points: line(data.samples, data.threshold.map((v) => v === null ? null : inside(v)), x, y) }),
       n === 1 ? s("circle", { class: "f0", cx: x(now), cy: y(inside(last)), r: 4 }) : s("polyline", { class: "evidence", points: line(data.samples, data.evidence.map((v) => v === null ? null : inside(v)), x, y) }),
