@@ -254,15 +254,19 @@ def test_the_bounds_of_a_sweep_hold_in_all_of_each_cell(d):
         piece = piece_of(x, counts, variances)
         at = random_directions(rng, 3, d)
         at[0] *= 0.3
-        low, high = [0.0, 0.0, 0.0], [float(rng.uniform(0.3, np.pi)), np.pi, 0.0]
+        low, high = [0.0, 0.0, -1.0], [float(rng.uniform(0.3, np.pi)), np.pi, 1.0]
         if rng.uniform() < 0.5:
-            low = [float(rng.uniform(0, 0.3)), float(rng.uniform(0, 3)), 0.0]
+            low = [float(rng.uniform(0, 0.3)), float(rng.uniform(0, 3)), -1.0]
+        if d == 2:
+            low[2] = high[2] = at[2]
+        elif rng.uniform() < 0.5:
+            low[2], high[2] = sorted([at[2], float(rng.uniform(-1, 1))])
         level = piece.value(at)[0] - float(rng.choice([0.2, 1.0, 3.0, 10.0]))
         cells = np.array(piece.sweep(at, low, high, level))
         width = (high[0] - low[0]) / len(set(cells[:, 0])), (high[1] - low[1]) / len(set(cells[:, 1]))
         near = np.argsort(-cells[:, 2])[:40]  # the highest bounds are the most likely to be too high
         for beta, gamma, bound in cells[np.concatenate([rng.choice(near, 8), rng.choice(len(cells), 8)])]:
-            t = rng.uniform(-1, 1) if d > 2 and rng.uniform() < 0.7 else rng.choice([-1.0, 1.0])
+            t = rng.uniform(low[2], high[2]) if rng.uniform() < 0.7 else rng.choice([low[2], high[2]])
             z = [beta + width[0] * rng.uniform(), gamma + width[1] * rng.uniform(), float(t)]
             assert piece.value(z)[1] >= bound - 1e-4
             cleared += bound >= level

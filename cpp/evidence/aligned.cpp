@@ -11,7 +11,7 @@ namespace {
 /// Pieces of which something is kept.
 constexpr std::size_t most_known = 4096;
 /// Where a kept lambda has so much more than a level, another one is not tried.
-constexpr double far_above = 3.0;
+constexpr double far_above = 1.5;
 /// More than rounding can do to the sums of samples.
 constexpr double rounding = 1e-3;
 
@@ -105,31 +105,31 @@ double AlignedEvidence::most_at(const Samples& samples, const Witness& w, const 
 }
 
 void AlignedEvidence::keep_better(const AlignedPiece& piece, Known& known, Bracket found) {
+  known.lower = std::max(known.lower, found.lower);
   if (!(found.upper < known.value)) return;
   known.value = found.upper;
   known.at = found.at;
-  known.point = AlignedPoint(piece, std::move(found.lambda));
+  known.point = std::move(found.point);
+  known.means = Matrix(static_cast<Index>(piece.size()), piece.dimension());
+  for (std::size_t i = 0; i < piece.size(); ++i) std::ranges::copy(piece.mean(i), known.means.row(static_cast<Index>(i)).begin());
 }
 
 AlignedEvidence::Known& AlignedEvidence::bring_up_to_date(const Situation& now, const AlignedPiece& piece, const Witness& w,
                                                           double level) {
-  const Samples& samples = now.samples;
   if (known_.size() >= most_known) known_.clear();
-  const auto [entry, is_new] = known_.try_emplace(key(w, model_->n_arms()));
-  Known& known = entry->second;
-  const auto count = counts(samples, w);
+  Known& known = known_[key(w, model_->n_arms())];
+  const auto count = counts(now.samples, w);
   if (known.count == count) return known;
-  if (is_new) {
-    Bracket found = look_below(piece, std::nullopt, level);
-    known.means = Matrix(static_cast<Index>(piece.size()), piece.dimension());
-    known.at = found.at;
-    known.point = AlignedPoint(piece, std::move(found.lambda));
-  }
   known.lower = -inf;
-  known.searched = is_new;
+  known.searched = known.value == inf;
+  if (known.searched) {
+    known.count = count;
+    keep_better(piece, known, look_below(piece, std::nullopt, level));
+    return known;
+  }
   for (std::size_t i = 0; i < piece.size(); ++i) {
     if (known.count[i] == count[i]) continue;
-    if (!is_new) known.point.refresh(piece, i);
+    known.point.refresh(piece, i);
     std::ranges::copy(piece.mean(i), known.means.row(static_cast<Index>(i)).begin());
   }
   known.count = count;
@@ -166,12 +166,9 @@ bool AlignedEvidence::is_below(const Situation& now, const Witness& w, double le
   if (known.lower >= level) return false;
   const AlignedPiece tested = piece(now.samples, w);
   Bracket found = bracket_infimum(tested, {.enough = level, .too_little = level});
-  if (found.lower >= level) {
-    known.lower = found.lower;
-    return false;
-  }
+  const bool proved = found.lower >= level;
   keep_better(tested, known, std::move(found));
-  return true;
+  return !proved;
 }
 
 Index AlignedEvidence::best_scale(const Situation& now, const Witness& w, Index scale) {

@@ -57,7 +57,7 @@ class AlignedEvidence {
   struct Known {
     std::array<long long, 4> count{};
     Matrix means;
-    double value = inf;     ///< log E at the lambda
+    double value = inf;     ///< log E at the lambda; infinite: there is none
     double lower = -inf;    ///< what the infimum is proved to be at least
     bool searched = false;  ///< whether a better lambda was looked for
     Directions at{};        ///< of the lambda
@@ -70,9 +70,9 @@ class AlignedEvidence {
   [[nodiscard]] Known* find(const Witness& w);
   /// At least log E at the kept lambda, by its value when it was last computed and the samples since.
   [[nodiscard]] double most_at(const Samples& samples, const Witness& w, const Known& known) const;
-  /// What is known at the present counts. Begins with the directions of the means where nothing is.
+  /// What is known at the present counts. Begins with the directions of the means where there is no lambda.
   Known& bring_up_to_date(const Situation& now, const AlignedPiece& piece, const Witness& w, double level);
-  /// Keep a lambda if it has less evidence than the one before.
+  /// Keep what was found at the counts of `known`: a proof, and a lambda if it has less evidence than the one before.
   static void keep_better(const AlignedPiece& piece, Known& known, Bracket found);
   /// Rows of `lam` in the order of `Role`, b moved towards a until the piece has them.
   [[nodiscard]] static Matrix inside(const Matrix& lam, const Witness& w);

@@ -8,7 +8,6 @@
 namespace linkarms {
 
 Profile::Conjugate Profile::conjugate(double t, double start) const {
-  constexpr double gap = 2e-10;
   const OneSidedTable& table = OneSidedTable::get();
   double y = start, residue = 0.0, curvature = across_;
   for (int turn = 0; turn < 100; ++turn) {
@@ -21,12 +20,12 @@ Profile::Conjugate Profile::conjugate(double t, double start) const {
     }
     residue = slope - t;
     const double step = residue / curvature;
-    if (residue * residue <= 2.0 * across_ * gap || std::abs(step) <= 1e-15 * std::abs(y)) break;
+    if (residue * residue <= 2.0 * across_ * tolerance || std::abs(step) <= 1e-15 * std::abs(y)) break;
     y -= step;
   }
   double value = 0.5 * across_ * y * y;
   for (const Term& x : terms_) value += x.share * table(x.slope * y).value;
-  return {value - t * y - residue * residue / (2.0 * across_), y, 1.0 / curvature};
+  return {value - t * y - residue * residue / (2.0 * across_), y, 1.0 / curvature, y - residue / across_};
 }
 
 void Blend::set(const AlignedPiece& piece, bool still, const Components& g, double least) {

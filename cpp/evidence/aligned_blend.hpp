@@ -20,11 +20,14 @@ class Profile {
     double value;   ///< at most min_y [psi(y) - t y], and within 4e-10 of it, but for rounding
     double y;       ///< the minimiser
     double spread;  ///< 1 / psi''(y)
+    double lean;    ///< of a parabola below: the conjugate at t + x is at least  value - lean x - x^2/(2A)
   };
+  /// Of the conjugate: a residue r of the slope at y is not above sqrt(2 A tolerance).
+  static constexpr double tolerance = 2e-10;
   /// The conjugate at t; `start` is any guess of the minimiser.
   /// Newton's method on psi' = t: as psi' is convex, every iterate but the first is right of the root and
   /// goes down to it. A residue r of the slope at y means a minimum of at least psi(y) - t y - r^2/(2A),
-  /// since psi'' >= A.
+  /// since psi'' >= A; the same parabola below psi gives `lean`, which is y - r/A.
   [[nodiscard]] Conjugate conjugate(double t, double start) const;
 
   [[nodiscard]] double across() const { return across_; }

@@ -44,11 +44,9 @@ Vector3 newton_step(const Matrix3& curvature, const Vector3& gradient, const std
 
 }  // namespace
 
-AlignedDual::AlignedDual(const AlignedPiece& piece, const std::array<double, 4>& along, double mu) : piece_(&piece) {
+AlignedDual::AlignedDual(const AlignedPiece& piece, const std::array<Shift, 4>& w, double mu) : piece_(&piece) {
   at_.z.mu = mu;
-  at_.along = along;
-  std::array<Shift, 4> w;
-  for (std::size_t m = 0; m < 4; ++m) w[m] = {along[m], along[m] * along[m]};
+  for (std::size_t m = 0; m < w.size(); ++m) at_.along[m] = w[m].along;
   piece.responsibilities(w, share_);
 }
 
@@ -145,34 +143,34 @@ std::array<Shift, 4> AlignedDual::shifts(const Frame& frame) const {
   return w;
 }
 
-double AlignedDual::solve(const Frame& frame, double level, double gap) {
+double AlignedDual::solve(const Frame& frame, double level, double gap, const std::function<bool(double)>& enough) {
   const double small = 0.1 * gap;  // of what is left undone
   constexpr double tiny = 1e-7;    // a share that does not count
   // the bound is concave in the shares g; towards r, those of E at the minimiser, it rises with the slope
   // sum_k (r_k - g_k) log(r_k/g_k), and a parabola says how far to go
-  Components from;
   Point best;
   best.value = -inf;
   double size = 1.0, slope = 0.0;
   for (int turn = 0; turn < 40; ++turn) {
     blend_.set(*piece_, is_still(frame), share_, small);
     climb(frame, small);
+    if (enough && enough(at_.value)) return at_.value;
     const double rise = at_.value - best.value;
     if (turn > 0) size = std::clamp(0.5 * slope * size * size / std::max(slope * size - rise, 1e-300), 0.1 * size, 1.0);
     if (rise > 0.0) {
       best = at_;
-      from = share_;
+      from_ = share_;
       primal_ = piece_->responsibilities(shifts(frame), answer_);
       if (primal_ - best.value < std::max(gap, 0.1 * (best.value - level))) return best.value;
       slope = 0.0;
-      for (std::size_t k = 0; k < from.size(); ++k) {
-        if (from[k] > tiny && answer_[k] > tiny) slope += (answer_[k] - from[k]) * std::log(answer_[k] / from[k]);
+      for (std::size_t k = 0; k < from_.size(); ++k) {
+        if (from_[k] > tiny && answer_[k] > tiny) slope += (answer_[k] - from_[k]) * std::log(answer_[k] / from_[k]);
       }
     }
     if (size < 1e-4) break;
-    for (std::size_t k = 0; k < from.size(); ++k) share_[k] = (1.0 - size) * from[k] + size * answer_[k];
+    for (std::size_t k = 0; k < from_.size(); ++k) share_[k] = (1.0 - size) * from_[k] + size * answer_[k];
   }
-  share_ = from;
+  share_ = from_;
   at_ = best;
   blend_.set(*piece_, is_still(frame), share_, small);
   return best.value;

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 
 #include "evidence/aligned_blend.hpp"
 
@@ -40,20 +41,21 @@ struct Multipliers {
 /// before.
 class AlignedDual {
  public:
-  /// Begins with the shares that E has where every arm is shifted by `along` its direction, and with the
-  /// multiplier mu.
-  AlignedDual(const AlignedPiece& piece, const std::array<double, 4>& along, double mu);
+  /// Begins with the shares that E has where the arms are shifted by `w`, and with the multiplier mu.
+  AlignedDual(const AlignedPiece& piece, const std::array<Shift, 4>& w, double mu);
 
   /// Find a blend and multipliers for these directions, and the lower bound that they give: within `gap` of
-  /// the best, or so much above `level` that it is not worth more work.
-  double solve(const Frame& frame, double level, double gap);
+  /// the best, or so much above `level` that it is not worth more work; or any for which `enough` says that it will do.
+  double solve(const Frame& frame, double level, double gap, const std::function<bool(double)>& enough = {});
 
   /// log E at the minimiser, which fulfils the constraints about as well as the multipliers are the best: for guidance.
   [[nodiscard]] double primal() const { return primal_; }
   [[nodiscard]] const Multipliers& multipliers() const { return at_.z; }
   [[nodiscard]] const Blend& blend() const { return blend_; }
-  /// The minimiser: each arm's shift along its direction.
+  /// The minimiser: each arm's shift along its direction; the force on the first arm, and how fast its shift grows with it.
   [[nodiscard]] const std::array<double, 4>& along() const { return at_.along; }
+  [[nodiscard]] double force() const { return at_.force[role_u]; }
+  [[nodiscard]] double spread() const { return at_.spread[role_u]; }
 
  private:
   /// The Lagrangian at one place.
@@ -76,6 +78,7 @@ class AlignedDual {
   Blend blend_;
   Point at_;
   Components share_, answer_;  ///< of which the blend is made, and those that E has at the minimiser
+  Components from_;            ///< scratch
   double primal_ = 0.0;
 };
 

@@ -28,8 +28,8 @@ struct SearchGoal {
 
 struct Bracket {
   double lower = -inf;  ///< the infimum is at least this
-  double upper = inf;   ///< log E at `lambda`
-  Matrix lambda;        ///< a point of the piece, in the order of `Role`
+  double upper = inf;   ///< log E at `point`
+  AlignedPoint point;   ///< of the piece; none where `enough` was proved and none was below it
   Directions at{};      ///< its directions
   int boxes = 0;
 };
@@ -39,7 +39,7 @@ struct Bracket {
 [[nodiscard]] Bracket bracket_infimum(const AlignedPiece& piece, const SearchGoal& goal);
 
 /// A point of the piece where log E is small: down from the directions `at` until it is below `level`; without them, the best
-/// one with the directions of the means. No lower bound.
+/// one with the directions of the means, or the proof that there is none below `level` where that takes little work.
 [[nodiscard]] Bracket look_below(const AlignedPiece& piece, const std::optional<Directions>& at, double level);
 
 }  // namespace linkarms

@@ -9,122 +9,140 @@ namespace linkarms {
 
 namespace {
 
-/// Slices of t; in the plane it is -1 or 1.
-constexpr int n_t = 8;
+/// The least of  a t sin(beta) - mu p cos(alpha)  over t, and where it is.
+struct WorstTurn {
+  double value, t;
+};
 
-/// How near f can be to p: the largest cos(chi - angle) where chi may be off by `reach`.
-class Towards {
+class IntraPull {
  public:
-  Towards(double angle, double reach)
-      : cos_angle_(std::cos(angle)), sin_angle_(std::sin(angle)), cos_reach_(std::cos(reach)), sin_reach_(std::sin(reach)) {}
+  /// For t from `low` to `high`.
+  IntraPull(double mu_p, double angle, double low, double high)
+      : along_(mu_p * std::cos(angle)), across_(mu_p * std::sin(angle)), low_(low), high_(high) {}
 
-  struct Place {
-    double cosine;
-    bool beyond;  ///< whether chi is above the angle
-  };
-  [[nodiscard]] Place at(double cos_chi) const {
-    const double x = std::clamp(cos_chi, -1.0, 1.0), y = std::sqrt(1.0 - x * x);
-    const double cosine = x * cos_angle_ + y * sin_angle_, sine = y * cos_angle_ - x * sin_angle_;
-    return {cosine >= cos_reach_ ? 1.0 : cosine * cos_reach_ + std::abs(sine) * sin_reach_, sine > 0.0};
+  [[nodiscard]] WorstTurn worst(double a, double cos_b, double sin_b, double cos_g, double sin_g) const {
+    const double even = cos_b * cos_g, odd = sin_b * sin_g;
+    const auto at = [&](double t) {
+      const double x = std::clamp(even + t * odd, -1.0, 1.0);
+      return WorstTurn{a * t * sin_b - along_ * x - across_ * std::sqrt(1.0 - x * x), t};
+    };
+    if (odd < 1e-12) return at(a > 0.0 ? low_ : high_);
+    // a wave in chi: (a/sin(gamma) - along) cos(chi) - across sin(chi)
+    const double x = a / sin_g - along_, size = std::sqrt(x * x + across_ * across_);
+    return at(size > 0.0 ? std::clamp((-x / size - even) / odd, low_, high_) : high_);
   }
 
  private:
-  double cos_angle_, sin_angle_, cos_reach_, sin_reach_;
+  double along_, across_, low_, high_;
 };
 
 }  // namespace
 
 DirectionSweep::DirectionSweep(const PairDifferences& pairs, const Directions& low, const Directions& high)
-    : p_(pairs.p), q_(pairs.q), angle_(pairs.angle), planar_(pairs.intra.size() == 2), low_(low), high_(high) {
-  for (auto& row : bound_) row.fill(-inf);
-  for (auto& row : slice_) row.fill(0);
+    : p_(pairs.p), q_(pairs.q), angle_(pairs.angle), low_(low), high_(high) {
+  for (auto& row : cells_) row.fill({-inf, 1.0});
 }
 
 void DirectionSweep::raise(const AlignedDual& dual, double level) {
-  const Blend& blend = dual.blend();
-  const double mu = dual.multipliers().nu();
-  if (!(mu >= 0.0)) return;
-  const double au = blend[role_u].across(), ab = blend[role_b].across(), h = au * ab / (au + ab);
-  const double fixed = blend.constant() + blend[role_v].conjugate(mu, dual.along()[role_v]).value +
-                       blend[role_b].conjugate(mu, dual.along()[role_b]).value;
-  const double width = (high_[0] - low_[0]) / n_beta;
-  // of each edge of beta: itself, mu q cos(beta), q sin(beta); and of the middles
-  std::array<double, n_beta + 1> edge, along, across;
-  std::array<double, n_beta> cosines, sines;
-  for (std::size_t j = 0; j <= n_beta; ++j) {
-    edge[j] = edge_of_beta(j);
-    along[j] = mu * q_ * std::cos(edge[j]);
-    across[j] = q_ * std::max(0.0, std::sin(edge[j]));
-    if (j == n_beta) break;
-    cosines[j] = std::cos(edge[j] + 0.5 * width);
-    sines[j] = std::sin(edge[j] + 0.5 * width);
-  }
-  const Towards towards(angle_, 0.5 * (width + (high_[1] - low_[1]) / n_gamma));
-  double force = 2.0 * mu * std::sin(0.5 * low_[1]), cosine = std::cos(0.5 * low_[1]);
-  Profile::Conjugate k = blend[role_u].conjugate(force, low_[1] > 0.0 ? dual.along()[role_u] : 0.0);
+  // the edges around what is below the level
+  std::size_t row_0 = n_gamma, row_1 = 0, column_0 = n_beta, column_1 = 0;
   for (std::size_t i = 0; i < n_gamma; ++i) {
-    const double low = edge_of_gamma(i), high = edge_of_gamma(i + 1);
-    const double next_force = 2.0 * mu * std::sin(0.5 * high), next_cosine = std::max(0.0, std::cos(0.5 * high));
-    const Profile::Conjugate next = blend[role_u].conjugate(next_force, k.y + k.spread * (next_force - force));
-    const double ends = fixed + std::min(k.value, next.value);
-    const double most = std::max(std::abs(k.y), std::abs(next.y)) * cosine;
-    const double least = k.y * next.y > 0.0 ? std::min(std::abs(k.y), std::abs(next.y)) * next_cosine : 0.0;
-    const double away = std::max({0.0, low - angle_, angle_ - high});
-    const double middle_cosine = std::cos(0.5 * (low + high)), middle_sine = std::sin(0.5 * (low + high));
-    std::array<double, n_beta + 1> turned;
-    for (std::size_t j = 0; j <= n_beta; ++j) {
-      const double apart = std::max({0.0, least - across[j], across[j] - most});
-      turned[j] = along[j] + 0.5 * h * apart * apart;
-    }
     for (std::size_t j = 0; j < n_beta; ++j) {
-      double& bound = bound_[i][j];
-      if (bound >= level) continue;
-      const double square = q_ * q_ - std::min(across[j] * across[j], across[j + 1] * across[j + 1]);
-      const double curve = std::max(0.0, h * (square + 0.25 * most * most) - std::min(along[j], along[j + 1]));
-      const double alpha = std::max(0.0, away - edge[j + 1]);
-      const double rest = ends - 0.125 * curve * width * width;
-      bound = std::max(bound, rest + std::min(turned[j], turned[j + 1]) - mu * p_ * std::cos(alpha));
-      if (bound >= level || !(k.y > 0.0 && next.y > 0.0)) continue;
-      // t by slices: that which was too low before, then halves, then all
-      const double even = cosines[j] * middle_cosine, odd = sines[j] * middle_sine;
-      const auto at_slice = [&](int slice, int n) {
-        const double from = planar_ ? 2.0 * slice - 1.0 : -1.0 + 2.0 * slice / n, to = planar_ ? from : from + 2.0 / n;
-        const Towards::Place first = towards.at(even + from * odd), last = towards.at(even + to * odd);
-        const double intra = first.beyond != last.beyond ? 1.0 : std::max(first.cosine, last.cosine);
-        double least_turned = inf;
-        for (const std::size_t end : {j, j + 1}) {
-          const double b = across[end], apart = std::max({0.0, least + from * b, from < 0.0 ? -from * b - most : 0.0});
-          least_turned = std::min(least_turned, along[end] + 0.5 * h * (apart * apart + b * b * (1.0 - from * from)));
-        }
-        return rest + least_turned - mu * p_ * intra;
-      };
-      int& slice = slice_[i][j];
-      if (at_slice(slice, n_t) < level) continue;
-      double worst = std::min(at_slice(0, 2), at_slice(1, 2));
-      if (worst < level && !planar_) {
-        worst = inf;
-        for (int other = 0; other < n_t && worst >= level; ++other) {
-          worst = std::min(worst, at_slice(other, n_t));
-          if (worst < level) slice = other;
-        }
-      } else if (worst < level) {
-        slice = 1 - slice;
-      }
-      bound = std::max(bound, worst);
+      if (cells_[i][j].bound >= level) continue;
+      row_0 = std::min(row_0, i);
+      row_1 = i + 1;
+      column_0 = std::min(column_0, j);
+      column_1 = std::max(column_1, j + 1);
     }
-    force = next_force;
-    cosine = next_cosine;
-    k = next;
+  }
+  if (row_1 == 0) return;
+
+  const Blend& blend = dual.blend();
+  const auto [mu, delta, eta] = dual.multipliers();
+  const double nu = mu - delta, sum = mu + nu;
+  const Profile& u = blend[role_u];
+  const double au = u.across(), ab = blend[role_b].across(), h = au * ab / (au + ab);
+  const double fixed = blend.constant() + blend[role_v].conjugate(mu, dual.along()[role_v]).value +
+                       blend[role_b].conjugate(nu, dual.along()[role_b]).value - 0.5 * eta * eta / ab;
+
+  // what depends on gamma alone
+  struct Row {
+    double cosine, sine, value, tilt;  // of gamma; tilt: G
+  };
+  std::array<Row, n_gamma + 1> rows;
+  double force = dual.force(), least_tilt = inf, most_tilt = -inf;
+  Profile::Conjugate k{0.0, dual.along()[role_u], dual.spread(), 0.0};
+  for (std::size_t i = row_0; i <= row_1; ++i) {
+    const double half = 0.5 * edge_of_gamma(i), s = std::sin(half), c = std::cos(half), next = sum * s - eta * c;
+    k = u.conjugate(next, k.y + k.spread * (next - force));
+    force = next;
+    const double cross = eta * s - delta * c, tilt = k.lean * c - cross * s / au - eta / ab;
+    rows[i] = {c * c - s * s, 2.0 * s * c, fixed + k.value - 0.5 * cross * cross / au + 0.5 * h * tilt * tilt, tilt};
+    least_tilt = std::min(least_tilt, tilt);
+    most_tilt = std::max(most_tilt, tilt);
+  }
+
+  // and on beta alone
+  std::array<double, n_beta + 1> cosines, sines;
+  for (std::size_t j = column_0; j <= column_1; ++j) {
+    cosines[j] = std::cos(edge_of_beta(j));
+    sines[j] = std::max(0.0, std::sin(edge_of_beta(j)));
+  }
+  const double narrowest = std::min(sines[column_0], sines[column_1]);
+  const double widest = cosines[column_0] > 0.0 && cosines[column_1] < 0.0 ? 1.0 : std::max(sines[column_0], sines[column_1]);
+
+  // the second derivative in gamma, by the ends of eta' and of the force
+  const double first = eta + h * (least_tilt + q_ * low_[2] * (low_[2] < 0.0 ? widest : narrowest));
+  const double last = eta + h * (most_tilt + q_ * high_[2] * (high_[2] > 0.0 ? widest : narrowest));
+  const double half_0 = 0.5 * edge_of_gamma(row_0), half_1 = 0.5 * edge_of_gamma(row_1), c_most = std::cos(half_0);
+  const std::array push{sum * std::sin(half_0), sum * std::sin(half_1)};
+  double pull = 0.0;
+  for (const double end :
+       {std::ranges::min(push) - std::max(0.0, last) * c_most, std::ranges::max(push) + std::max(0.0, -first) * c_most}) {
+    const double y = u.conjugate(end, k.y + k.spread * (end - force)).y;
+    pull = std::max(pull, 0.25 * (end * y + std::abs(end) * std::sqrt(2.0 * Profile::tolerance / au)));
+  }
+  const double width_b = (high_[0] - low_[0]) / n_beta, width_g = (high_[1] - low_[1]) / n_gamma;
+  const double loss_g =
+      0.125 * width_g * width_g * (pull + 0.25 * (std::max(first * first, last * last) + delta * delta) / au + mu * p_);
+
+  const IntraPull intra(mu * p_, angle_, low_[2], high_[2]);
+  const double most_t = std::max(std::abs(low_[2]), std::abs(high_[2]));
+  double a_before = 0.0;
+  std::array<WorstTurn, n_beta + 1> before, here;
+  for (std::size_t i = row_0; i <= row_1; ++i) {
+    const Row& row = rows[i];
+    const double a = (h * row.tilt + eta) * q_;
+    for (std::size_t j = column_0; j <= column_1; ++j) {
+      here[j] = intra.worst(a, cosines[j], sines[j], row.cosine, row.sine);
+      here[j].value += row.value + nu * q_ * cosines[j] + 0.5 * h * q_ * q_ * sines[j] * sines[j];
+    }
+    for (std::size_t j = column_0; i > row_0 && j < column_1; ++j) {
+      Cell& cell = cells_[i - 1][j];
+      if (cell.bound >= level) continue;
+      const double step = row.tilt - rows[i - 1].tilt, sine = std::min(sines[j], sines[j + 1]);
+      const double curve = h * q_ * q_ * (1.0 - 2.0 * sine * sine) - std::min(nu * q_ * cosines[j], nu * q_ * cosines[j + 1]) +
+                           std::max(std::abs(a), std::abs(a_before)) * most_t * widest + mu * p_;
+      const double loss = loss_g + 0.125 * h * step * step + 0.125 * width_b * width_b * std::max(0.0, curve);
+      WorstTurn lowest = here[j];
+      for (const WorstTurn& corner : {here[j + 1], before[j], before[j + 1]}) {
+        if (corner.value < lowest.value) lowest = corner;
+      }
+      if (lowest.value - loss > cell.bound) cell = {lowest.value - loss, lowest.t};
+    }
+    before = here;
+    a_before = a;
   }
 }
 
 DirectionSweep::Rest DirectionSweep::rest(double level) const {
-  Rest out{.low = {inf, inf, 0.0}, .high = {-inf, -inf, 0.0}, .cleared = inf};
+  Rest out{.low = {inf, inf, low_[2]}, .high = {-inf, -inf, high_[2]}, .cleared = inf};
   double lowest = inf;
   for (std::size_t i = 0; i < n_gamma; ++i) {
     for (std::size_t j = 0; j < n_beta; ++j) {
-      if (bound_[i][j] >= level) {
-        out.cleared = std::min(out.cleared, bound_[i][j]);
+      const Cell& cell = cells_[i][j];
+      if (cell.bound >= level) {
+        out.cleared = std::min(out.cleared, cell.bound);
         continue;
       }
       ++out.cells;
@@ -133,10 +151,9 @@ DirectionSweep::Rest DirectionSweep::rest(double level) const {
         out.low[k] = std::min(out.low[k], low[k]);
         out.high[k] = std::max(out.high[k], high[k]);
       }
-      if (!(bound_[i][j] < lowest)) continue;
-      lowest = bound_[i][j];
-      const double t = planar_ ? 2.0 * slice_[i][j] - 1.0 : -1.0 + (2.0 * slice_[i][j] + 1.0) / n_t;
-      out.worst = {0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), t};
+      if (!(cell.bound < lowest)) continue;
+      lowest = cell.bound;
+      out.worst = {0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), cell.t};
     }
   }
   return out;

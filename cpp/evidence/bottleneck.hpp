@@ -65,6 +65,8 @@ class BottleneckEvidence final : public AnytimeEvidence {
   static constexpr std::size_t few_more = 8;
   /// How many pairs of pairs that forbade a stop are looked at again.
   static constexpr std::size_t most_recent = 12;
+  /// How far above a level a known value may be for a search to have a good chance to find one below.
+  static constexpr double search_reach = 2.0;
   static constexpr std::size_t all_of_them = std::numeric_limits<std::size_t>::max();
 
   [[nodiscard]] static bool is_candidate(const Clusters& clusters, const Witness& w) {
@@ -214,12 +216,27 @@ bool BottleneckEvidence<Pairs>::is_blocked(const Situation& now, double level) {
   std::vector<Candidate> all = survey(now, level, blocker_, all_of_them);
   std::ranges::sort(all, [](const auto& x, const auto& y) { return x.lacks_more(y); });
   if constexpr (searches) {
-    // what is near the level needs a proof, or a search that shows that there is none: last, and what is nearest first
-    for (Candidate& c : all) {
-      if (blocks(now, c, level, known_below(now, c, level))) return true;
-      c.margin = -pairs_.last_known();
+    // what is near the level needs a proof, or a search that shows that there is none. First what forbade a stop before; then
+    // pairs that share an arm with the cluster, which are mostly the nearest; what is far above the level last
+    const Clusters& clusters = now.partition.clusters();
+    for (const Candidate& c : all) {
+      const bool recent = std::ranges::any_of(recent_, [&](const Witness& w) {
+        return std::min(w.a, w.b) == c.a && std::max(w.a, w.b) == c.b && is_candidate(clusters, w) && clusters.label(w.u) == c.k;
+      });
+      if (recent && blocks(now, c, level, below(now, c, level))) return true;
     }
-    std::ranges::sort(all, [](const auto& x, const auto& y) { return x.lacks_more(y); });
+    const auto others = std::ranges::stable_partition(
+        all, [&](const Candidate& c) { return clusters.label(c.a) == c.k || clusters.label(c.b) == c.k; });
+    for (const std::span<Candidate> group : {std::span(all.begin(), others.begin()), std::span(others)}) {
+      for (Candidate& c : group) {
+        if (blocks(now, c, level, known_below(now, c, level))) return true;
+        c.margin = -pairs_.last_known();
+      }
+      std::ranges::sort(group, [](const auto& x, const auto& y) { return x.lacks_more(y); });
+      for (const Candidate& c : group) {
+        if (-c.margin < level + search_reach && blocks(now, c, level, below(now, c, level))) return true;
+      }
+    }
   }
   return std::ranges::any_of(all, [&](const Candidate& c) { return blocks(now, c, level, below(now, c, level)); });
 }
