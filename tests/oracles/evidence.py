@@ -63,7 +63,9 @@ def pair_evidence(families, counts, means, grid, u, v, a, b, rng, starts=3):
         # over all lambda first: where that satisfies the constraint it is the answer
         found = []
         scale = np.abs(means[arms]).max() + 0.1
-        for turn in range(starts):
+        for turn in range(20 * starts):
+            if turn >= starts and found:
+                break  # it may end outside the constraint, and then begins elsewhere
             x0 = means[arms] + (0 if turn == 0 else 0.4 * scale) * rng.normal(size=(len(arms), d))
             lows = np.array([-np.inf if lo is None else lo for lo, _ in bounds])
             highs = np.array([np.inf if hi is None else hi for _, hi in bounds])
