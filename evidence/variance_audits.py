@@ -62,6 +62,7 @@ SERIES = AuditSeries(
     setting=setting,
     weaker=(16.0, 64.0, 256.0, 1024.0),
     weak_trials=1_000,
+    fewer=dict.fromkeys(INSTANCES, 1_000),  # so far: 10,000 are planned
 )
 
 main = SERIES.main

@@ -10,7 +10,8 @@ namespace {
 
 /// The weight s of the parts in which all arms count.
 constexpr double together = 0.7;
-/// The weight of a c is c^-grid_power: small c a little more, where gaps are wide, samples few and the prices most of what is paid.
+/// The weight of a c is c^-grid_power: small c a little more, where gaps are wide, samples few and the prices most of what is
+/// paid.
 constexpr double grid_power = 0.1;
 /// Shares below this are left out.
 constexpr double least_share = 1e-3;
@@ -341,7 +342,8 @@ bool OwnVarianceEvidence::is_low_somewhere(const Situation& now, Piece& piece, I
   return last_known_ < below;
 }
 
-// With many arms proofs are short, and what forbids a stop is often that they do not come to an end: then it is known only by trying.
+// With many arms proofs are short, and what forbids a stop is often that they do not come to an end: then it is known only by
+// trying.
 bool OwnVarianceEvidence::is_known_below(const Situation& now, const Witness& w, double level, Index first) {
   if (has_many_arms()) return is_below(now, w, level, first);
   Piece piece = this->piece(now, w);

@@ -20,13 +20,9 @@ _BLOCK = 256
 
 
 def as_numbers(values: Any) -> NDArray[np.float64] | None:
-<<<<<<< HEAD
-    """``values`` as floats, with NaN for what is missing or masked; None where they are not numbers."""
+    """Return ``values`` as floats, with NaN for what is missing or masked; None if they are not numbers."""
     if type(values) is np.ndarray and values.dtype == np.float64:
         return values.copy()  # (the way below takes several times as long)
-=======
-    """Return ``values`` as floats, with NaN for what is missing or masked; None if they are not numbers."""
->>>>>>> face
     try:
         array = np.ma.asanyarray(values)
     except (ValueError, TypeError):  # ragged lists
