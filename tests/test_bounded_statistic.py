@@ -10,7 +10,8 @@ import linkarms as la
 
 #: family, arms, dimension, samples per arm -> whether the work is enough for the statistic itself
 CASES = [
-    ("gaussian", 14, 2, 1, False),
+    ("gaussian", 14, 2, 1, True),
+    ("gaussian", 18, 2, 1, False),
     ("gaussian", 12, 1, 3, True),
     ("gaussian-unknown", 22, 1, 8, True),
     ("gaussian-unknown", 10, 2, 6, True),

@@ -74,6 +74,8 @@ def test_pair_problem_of_gaussian_arms_against_slsqp():
         families = resolve("gaussian", 4, d)
         value = pair_cost(families, theta, weights, pairs, eps)
         wanted = by_slsqp(families.model, theta, weights, pairs, eps)
+        if value < wanted * (1.0 - 1e-5):  # a few starts may miss the least
+            wanted = by_slsqp(families.model, theta, weights, pairs, eps, starts=30)
         assert value <= wanted * (1.0 + 1e-6) + 1e-10, (turn, value, wanted)
         p, q = (np.linalg.norm(theta[x] - theta[y]) for x, y in (pairs[:2], pairs[2:]))
         i = 1.0 / weights
