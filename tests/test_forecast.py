@@ -1,5 +1,7 @@
 """The trace of a campaign and the forecast of its stop."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -62,6 +64,10 @@ def test_the_trace_is_what_the_clusterer_saw(storage):
     assert [look.samples for look in trace.looks] == sorted({look.samples for look in trace.looks})
     for look in trace.looks:
         assert (look.evidence, look.threshold, look.labels) == seen[look.samples]
+    # as many tuples of labels as there were changes of the clusters
+    assert len({id(look.labels) for look in trace.looks}) == 1 + sum(
+        a.labels != b.labels for a, b in pairwise(trace.looks)
+    )
     # in steps, and after a retraction, it is the same as at once
     campaign.retract(3, "a slip")
     trace.catch_up()
