@@ -39,7 +39,7 @@ for delta in (0.1, 0.01):
         )
 
 # %%
-# A larger gap between the clusters makes the experiment cheaper:
+# The larger the gap between the clusters, the fewer samples are needed:
 
 gaps = np.linspace(1.0, 4.0, 13)
 needed = [la.lower_bound([0.0, 0.5, 0.5 + g, 0.9 + g], n_clusters=2).samples(0.05) for g in gaps]

@@ -7,7 +7,7 @@ agree to within half a gram are as good as one, directly or by way of others in 
 """
 
 # %%
-# ``distance_threshold`` takes the place of ``n_clusters``, as in scikit-learn and SciPy. ``tolerance`` says how exactly the threshold is
+# ``distance_threshold`` takes the place of ``n_clusters``, as in scikit-learn. ``tolerance`` says how exactly the threshold is
 # meant: gaps between 0.45 and 0.55 g may be counted either way, so the run ends even if a gap is exactly 0.5 g.
 
 import matplotlib.pyplot as plt

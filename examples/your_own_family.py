@@ -7,8 +7,8 @@ parameter is a class with a few functions of plain numbers.
 """
 
 # %%
-# ``kl`` is the divergence, ``step`` its tilted minimiser, ``fisher`` the Fisher information, ``estimate`` the maximum likelihood estimate
-# from the mean of the samples.
+# ``kl`` is the divergence, ``step`` the ``q`` that minimises ``kl(p, q) - slope * q``, ``fisher`` the Fisher information, and ``estimate``
+# the maximum likelihood estimate from the mean of the samples.
 
 import math
 

@@ -61,12 +61,12 @@ class BanditClusterer:
         The promised error probability.
     sampling : str or SamplingRule, default "ebc-h"
         Which arm next; see `linkarms.sampling`.
-    stopping : StoppingRule or None
+    stopping : str, StoppingRule or None, default "anytime"
         When to stop; see `linkarms.stopping`. None for the sampling rule's own stop, where it has one.
     seed : int, numpy.random.Generator or None, default 0
         Seed of the rules' own random numbers (EBC's first weights); None for a random seed.
     max_samples : int, optional
-        Give up, without a promise, after so many samples.
+        Give up, without a promise, after this many samples.
     distance_threshold : float, optional
         In place of a number of clusters: they are the components of the graph that joins arms closer than this, as in scikit-learn's
         ``AgglomerativeClustering(distance_threshold=r, linkage="single")``. Arms at exactly this distance are not joined, and
@@ -290,7 +290,7 @@ class BanditClusterer:
         self._engine.core.add_pending(m, -1)
 
     def close(self, reason: str) -> None:
-        """End the run without a promise, for a reason that the result will name (an arm that is out of samples, say)."""
+        """End the run without a promise, for a reason that the result will name (for example, an arm that is out of samples)."""
         if not self.done:
             self._closed = str(reason)
 

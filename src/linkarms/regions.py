@@ -1,8 +1,9 @@
 """Confidence regions of the arms' parameters, valid at all times together.
 
-The region of an arm is where the centred mixture of docs/anytime.md does not speak against a value: ``l(lam) < log(M / delta)``.
+The region of an arm holds the values against which the centred mixture of docs/anytime.md has too little evidence:
+``l(lam) < log(M / delta)``.
 Since ``exp(l)`` is a martingale of mean one at the truth, Ville's inequality and a union bound over the arms give: with probability at
-least ``1 - delta`` every arm's parameter lies in its region at every moment, however arms were chosen and whenever one looks.
+least ``1 - delta`` every arm's parameter lies in its region at every moment, however arms were chosen.
 """
 
 from __future__ import annotations

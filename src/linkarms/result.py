@@ -233,7 +233,7 @@ class Result:
     def intervals(self) -> NDArray[np.float64] | None:
         """Confidence intervals of the parameters, shape (M, d, 2); None where the family has none.
 
-        With probability at least ``1 - delta`` all of them hold their parameters at all times. An arm without a sample has NaN.
+        With probability at least ``1 - delta`` all of them contain their parameters at all times. An arm without a sample has NaN.
         """
         return None if self.regions is None else self.regions.box
 

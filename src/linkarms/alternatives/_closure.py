@@ -2,8 +2,8 @@
 
 ``lambda`` lies in the closure of the alternatives iff a cluster falls into two parts ``S, T`` that are as far apart as two arms ``a, b`` of
 different clusters: ``|lambda_u - lambda_v| >= |lambda_a - lambda_b|`` for all ``u in S, v in T``. For clusters of three arms and more the
-bottleneck looks at one pair ``(u, v)`` of these, and for some families at a bound of that; its point is then no alternative. Here it is
-moved until it is one. Whatever comes out was checked, so that a poor search costs tightness and nothing else.
+bottleneck looks at one pair ``(u, v)`` of these, and for some families at a bound of that; its point is then not an alternative. Here it is
+moved until it is one. What is returned was checked, so a poor search only makes the bound less tight.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class SplitProblem:
     """``min sum_m w_m KL(theta_m, lambda_m)`` with ``|lambda_u - lambda_v| >= |lambda_a - lambda_b|`` for all ``u in S, v in T``.
 
     Sequential quadratic programming in the arms that take part, each scaled by its standard deviation. The result is near a local
-    minimum and near the constraints; who uses it has to check both.
+    minimum and near the constraints; callers have to check both.
     """
 
     def __init__(

@@ -186,7 +186,7 @@ def retracted(reader: Reader, last: int) -> set[int]:
 
 
 def clip_of(config: dict[str, Any]) -> Clip | None:
-    """Return the range to which the samples of a campaign are clipped; None without one, as in campaigns of before."""
+    """Return the range to which the samples of a campaign are clipped; None without one, as in campaigns of earlier versions."""
     return None if config.get("clip") is None else check_clip(config["clip"])
 
 

@@ -1,4 +1,4 @@
-"""Do the samples contradict their family? Tests that hold whenever one looks where the promise hangs on it, diagnostics elsewhere.
+"""Do the samples contradict their family? Tests that are valid at any time where the promise depends on it, diagnostics elsewhere.
 
 `check_model` looks at any samples. Runs look at their own: `linkarms.Result.checks` and `linkarms.Result.warnings`. See
 docs/check-the-model.md.

@@ -1,4 +1,4 @@
-"""Plain diagnostics: approximate tests for a fixed number of samples. They say what to look at; no promise hangs on their level.
+"""Plain diagnostics: approximate tests for a fixed number of samples. They say what to look at; no promise depends on their level.
 
 Each returns ``(-log p, effect)``, or None where there are too few samples for the approximation. The guards come from the next terms of the
 Edgeworth expansions at the small levels that are used here (about four standard errors).

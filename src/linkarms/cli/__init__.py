@@ -1,5 +1,5 @@
 """The command line: ``linkarms demo``, ``linkarms cluster``, ``linkarms plan``, ``linkarms bound``, ``linkarms simulate``,
-``linkarms reproduce``, ``linkarms bench``, ``linkarms campaign``, ``linkarms serve``.
+``linkarms audit``, ``linkarms reproduce``, ``linkarms bench``, ``linkarms campaign``, ``linkarms serve``.
 
 Exit codes: 0; 1 if it ran and the answer is no (a budget ran out, a target was missed); 2 for bad input, with one line on stderr.
 """

@@ -33,7 +33,7 @@ def demo(
     """Cluster six simulated arms, with a live view and a plot.
 
     The arms are those of Synthetic Dataset 1: six Gaussians in the plane, in three clusters. Each sample is taken from
-    the arm that tells most. The run stops as soon as the clusters are wrong with probability at most delta.
+    the arm that is most informative. The run stops as soon as the clusters are wrong with probability at most delta.
 
     \b
     Examples:

@@ -81,8 +81,8 @@ def load_bookings(
     month : str, optional
         ``"2025-01"``: drop pickups of other months, which every file has a few of. By default the month in the file's name.
     hours : tuple of int, default (0, 24)
-        Keep pickups from this hour to before that hour. In a part of the day a gap that goes from one day to the next is
-        no gap and left out.
+        Keep pickups from this hour to before that hour. In a part of the day, gaps that go from one day to the next are
+        left out.
 
     Returns
     -------

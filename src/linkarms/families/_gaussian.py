@@ -18,14 +18,14 @@ __all__ = ["Bounded", "Gaussian", "bounded"]
 class Gaussian(Family):
     """Gaussian samples with unknown mean (the parameter) and known covariance.
 
-    A covariance that only *dominates* the truth is as good: if the samples are sub-Gaussian with variance proxy
+    A covariance that only *dominates* the true one is enough: if the samples are sub-Gaussian with variance proxy
     ``covariance`` in every direction, everything that is promised for Gaussians holds for them. See `bounded`.
 
     Parameters
     ----------
     covariance : None, float, or ndarray of shape (d,), (d, d) or (M, d, d), default None
-        Unit covariance; one variance for all coordinates; a diagonal; a full covariance shared by all arms; or one for
-        each arm. Clusters are those of the Euclidean distances between means, whatever the covariance.
+        Unit covariance; one variance for all coordinates; a diagonal; a full covariance shared by all arms; or one per
+        arm. Clusters are those of the Euclidean distances between means, whatever the covariance.
 
     Examples
     --------

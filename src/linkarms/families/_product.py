@@ -26,8 +26,8 @@ class Product(Family):
 
     Notes
     -----
-    The pair problem of two coordinates is solved by a certified search. With three or more, stopping uses a lower bound that is
-    safe and a little too small (`linkarms.psi` says ``bound="dominating"``).
+    The pair problem of two coordinates is solved by a certified search. With three or more, stopping uses a lower bound, which keeps the
+    promise and costs samples (`linkarms.psi` says ``bound="dominating"``).
 
     Examples
     --------

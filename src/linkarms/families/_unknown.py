@@ -1,7 +1,7 @@
 """Gaussian arms of unknown variance: the family, and what it keeps of the samples.
 
-Version 2 of the anytime rule has evidence centred at the tested mean and variance. Version 1 has universal inference: samples are
-predicted from those before them, and the predictions are compared with the best that any variance could have done on the *same* samples.
+Under version 2 of the anytime rule, the prior of the evidence depends on the tested mean and variance. Version 1 has universal inference:
+samples are predicted from those before them, and the predictions are compared with the best that any variance could have done on the *same* samples.
 A sample is predicted as soon as the ones before it allow (the third of an arm on, or, with one variance for all arms, the second of an arm
 once any arm has repeated), by Student's t. Whether it is predicted is known before it is drawn.
 """
@@ -100,7 +100,7 @@ class UnknownVariance(Family):
         return self.kl(theta, theta)
 
     def log_evidence(self, n: int, mean: ArrayLike, lam: ArrayLike, c: float = 5.0) -> float:
-        """Refuse: the evidence depends on the order of the samples, not on their number and mean alone."""
+        """Refuse: the evidence depends on more than the number and the mean of the samples."""
         return self.kl(mean, lam)
 
     def draw(self, rng: np.random.Generator, theta: FloatArray, size: int) -> FloatArray:

@@ -57,8 +57,8 @@ def simulate(
         The true parameters.
     rules : str, SamplingRule, a sequence of them, or a dict name -> rule
         The sampling rules to compare.
-    stopping : StoppingRule or None
-        When to stop; None for the stop that each rule brings.
+    stopping : str, StoppingRule or None, default "anytime"
+        When to stop; None for the own stop of each rule.
     deltas : sequence of float
         Promised error probabilities; one trajectory is used for all of them if the rule does not depend on delta.
     trials, seed, max_samples : int

@@ -37,7 +37,7 @@ class View:
     delta : float
         The promised error probability.
     rng : numpy.random.Generator
-        The run's own random numbers; they go on where they were after a dump and load.
+        The run's own random numbers; after a dump and load they continue where they were.
     families : ArmFamilies
         The families of the arms.
 
@@ -82,7 +82,7 @@ class SamplingRule(ABC):
     """Chooses the next arm. Subclass it, give `name`, and write `choose`.
 
     Every arm is pulled once before a rule is asked. A rule that looks at ``view.delta`` must set ``uses_delta = True``: a simulation
-    of several deltas then runs it once for each.
+    of several deltas then runs it once per delta.
 
     Examples
     --------

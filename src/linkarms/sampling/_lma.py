@@ -20,8 +20,8 @@ class LMA(SamplingRule):
 
     After every sample ``w_m <- w_m exp(eta g_m)``, renormalised, with ``g`` the gradient of psi at ``w``, ``eta = step sqrt(log(M) / t)``.
     The average of the weights, each mixed with ``1 / (4 sqrt(t))`` of equal weights, is tracked: ``argmin_m N_m - sum_s w_m(s)``. EBC-H
-    takes the same gradient at the samples themselves, which is a plain Frank-Wolfe step on a function with edges, and need not come to
-    the optimum; the average of these weights does.
+    takes the same gradient at the samples themselves, which is a plain Frank-Wolfe step on a function that is not smooth, and need not
+    reach the optimum; the average of these weights does.
 
     Recalled, not printed in *Efficient Clustering in Stochastic Bandits*. It has no stop of its own, and takes any family.
 

@@ -26,12 +26,12 @@ VERSION = 2
 
 
 class Anytime(StoppingRule):
-    """Stop when the evidence against every other partition is ``log(n / delta)``, ``n`` the number of mistakes that cover all others.
+    """Stop when the evidence against every other partition reaches ``log(n / delta)``, with ``n`` the number of mistakes to rule out.
 
-    The default rule. It needs neither a parameter space nor an epsilon, pays for the three or four arms that a mistake would involve
-    instead of for all, and is proved in docs/anytime-theorem.md. A mistake is an edge inside a cluster that is longer than a distance
-    between two clusters. For K fixed beforehand ``n`` depends on the number of arms, on K, and on whether the named clusters have more
-    than two arms.
+    The default rule. It needs neither a parameter space nor an epsilon. It allows for the unknown parameters of the three or four arms that
+    a mistake would involve, not for those of all arms. docs/anytime-theorem.md has the proof. A mistake is an edge inside a cluster that is
+    at least as long as a distance between two clusters. For K fixed beforehand ``n`` depends on the number of arms, on K, and on whether the
+    named clusters have more than two arms.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Anytime(StoppingRule):
     version : int, optional
         By default the newest, 2. A run ends under the version that it began with, since a change on the way could spend delta twice:
         dumps and campaigns hold it. Version 1 counts all sets of three or four arms, has isotropic priors for Gaussian arms of known
-        variance, and weighs arms of unknown variance by universal inference. It needs more samples.
+        variance, and uses universal inference for arms of unknown variance. It needs more samples.
 
     Examples
     --------

@@ -20,9 +20,9 @@ __all__ = ["weaken"]
 def weaken(rule: StoppingRule, factor: float) -> StoppingRule:
     """Return the same rule with its threshold divided by ``factor``. It promises nothing.
 
-    An audit that cannot fail says nothing about a rule that passes it. This is the rule that has to fail. The threshold is all that the
-    likelihood ratio is compared with: ``log(1/delta)``, the price of the union bound, and what is paid for not knowing the parameters. The
-    anytime rule books the last as a part of its evidence; it is divided all the same.
+    An audit that cannot fail says nothing about a rule that passes it. This is the rule that has to fail. The threshold is everything that
+    the likelihood ratio is compared with: ``log(1/delta)``, the price of the union bound, and the price of not knowing the parameters. The
+    anytime rule subtracts the last from its evidence; here it is divided as well.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def reproduce(
         Folders with the data of Figures 4 and 5. Without one, the figure is among ``not_run`` of ``"all"``; if it was asked for by
         name, that is an error.
     store : str or Path, optional
-        A folder that keeps finished trials: the same call goes on where it was interrupted, and runs nothing twice.
+        A folder that keeps finished trials: the same call continues where it was interrupted, and runs nothing twice.
     progress : bool, default False
         Show progress on stderr.
 
