@@ -1,9 +1,9 @@
 """Gaussian arms of unknown variance: the family, and what it keeps of the samples.
 
 Under version 2 of the anytime rule, the prior of the evidence depends on the tested mean and variance. Version 1 has universal inference:
-samples are predicted from those before them, and the predictions are compared with the best that any variance could have done on the *same* samples.
-A sample is predicted as soon as the ones before it allow (the third of an arm on, or, with one variance for all arms, the second of an arm
-once any arm has repeated), by Student's t. Whether it is predicted is known before it is drawn.
+samples are predicted from those before them, and the predictions are compared with the best that any variance could have done on the *same*
+samples. A sample is predicted as soon as the ones before it allow (the third of an arm on, or, with one variance for all arms, the
+second of an arm once any arm has repeated), by Student's t. Whether it is predicted is known before it is drawn.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ class Anytime(StoppingRule):
 
     The default rule. It needs neither a parameter space nor an epsilon. It allows for the unknown parameters of the three or four arms that
     a mistake would involve, not for those of all arms. docs/anytime-theorem.md has the proof. A mistake is an edge inside a cluster that is
-    at least as long as a distance between two clusters. For K fixed beforehand ``n`` depends on the number of arms, on K, and on whether the
-    named clusters have more than two arms.
+    at least as long as a distance between two clusters. For K fixed beforehand ``n`` depends on the number of arms, on K, and on whether
+    the named clusters have more than two arms.
 
     Parameters
     ----------
