@@ -15,7 +15,7 @@ problem = la.Problem([0.0, 1.0, 3.0, 4.2], n_clusters=2, arms=["a", "b", "c", "d
 recorder = la.plots.HistoryRecorder()
 result = la.cluster(problem, delta=0.001, max_samples=300, seed=4, callback=recorder)
 print(result)
-print(f"stopped: {result.stopped}; would have stopped at delta = {result.error_bound:.2g}")
+print(f"stopped: {result.stopped}; error bound: {result.error_bound:.4f}")
 
 # %%
 # The evidence has not yet reached the threshold for ``delta = 0.001``.

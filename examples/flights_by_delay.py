@@ -23,7 +23,7 @@ print(result)
 
 # %%
 # The two airlines on both sides of the gap got most of the samples. A flight is drawn from the records with replacement, so the answer is
-# about these records.
+# about these records. The warnings say the same: the records are in order of time, and days with many late flights follow each other.
 
 la.plots.plot_arms(result)
 plt.show()

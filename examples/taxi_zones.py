@@ -29,6 +29,9 @@ result = la.cluster(
 print(result)
 
 # %%
+# The warnings say where the samples contradict the family: neighbouring waiting times are alike, and some logarithms are more extreme than
+# Gaussian ones. So take the error probability with caution here.
+#
 # Two zones in East Harlem have the short waiting times. The picture shows the estimates, the tree that single linkage makes of them,
 # how the evidence grew, and where the samples went.
 
