@@ -159,6 +159,7 @@ class Trace:
             return None
         found = self._run.result()
         labels = tuple(int(k) for k in found.labels)
+        # one tuple while the clusters stay: a service keeps the looks of many arms
         if self._looks and self._looks[-1].labels == labels:
-            labels = self._looks[-1].labels  # one tuple while the clusters stay: a service keeps the looks of many arms
+            labels = self._looks[-1].labels
         return Look(found.samples, evidence, threshold, self._at, labels, found.error_bound)
