@@ -39,12 +39,16 @@ class GrowingWeightList {
   /// Whether it is time to make a list. Where there was none, or one that did not last, that takes longer each time.
   [[nodiscard]] bool is_due() {
     if (!paused_) {
+      narrow_ = narrow_ ? uses_ >= long_enough : too_many_;
       pause_ = uses_ >= long_enough ? 0 : std::min(4 * pause_ + 8, longest_pause);
       waited_ = 0;
       paused_ = true;
     }
     return ++waited_ > pause_;
   }
+  /// How far above psi the level of the next list is. A wide list serves longer; where many candidates are nearly tied it has
+  /// too many, and the next one is narrow, until one of those does not last.
+  [[nodiscard]] double width() const { return narrow_ ? 1.01 : 1.05; }
   /// List candidates up to a level from now on.
   void open(double level) {
     paused_ = false;
@@ -65,6 +69,7 @@ class GrowingWeightList {
   /// All have been added, some of them more than once.
   void close() {
     exists_ = std::exchange(open_, false);
+    too_many_ = !exists_;
     const auto key = [](const Listed& x) { return std::tuple(x.candidate.a, x.candidate.b, x.candidate.k); };
     std::ranges::sort(listed_, {}, key);
     const auto rest = std::ranges::unique(listed_, {}, key);
@@ -119,6 +124,8 @@ class GrowingWeightList {
   double level_ = -1.0;
   std::vector<Listed> listed_;
   bool exists_ = false, open_ = false;
+  bool too_many_ = false;  ///< the last list was given up while it was made
+  bool narrow_ = false;    ///< the next list is
 };
 
 }  // namespace linkarms::psi

@@ -226,10 +226,9 @@ void SearchOf<Problem>::scan(const C& costs, Candidate& best) {
 /// psi is known: list all candidates that cost a little more.
 template <class Problem>
 void SearchOf<Problem>::list_growing(const C& costs, const Candidate& best) {
-  constexpr double wide = 1.05;
   constexpr long long costs_per_arm = 300;
   most_evaluated_ = evaluated_ + costs_per_arm * costs.now.size();
-  growing_.open(wide * best.value);
+  growing_.open(growing_.width() * best.value);
   growing_.add({best.value, best.edge}, best.k, best.a, best.b);
   Candidate again = best;
   scan(costs, again);
