@@ -12,6 +12,7 @@ PROOFS = (
     "error_rates",
     "lower_bound",
     "anytime",
+    "versions",
     "audits",
     "goals",
     "goals_brute_force",

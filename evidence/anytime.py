@@ -19,6 +19,7 @@ import numpy as np
 import linkarms as la
 from evidence._anytime_rules import RULES
 from evidence._store import Store
+from linkarms.arms import resampled_problem
 from linkarms.montecarlo._trial import run_trial
 
 SEED = 20265
@@ -45,10 +46,11 @@ def synthetic1(scale=1.0):
     return la.Problem(la.problems.synthetic1().parameters * scale, n_clusters=3)
 
 
-#: What the design asks of version 2 besides: two pairs, and a chain of three beside one arm.
+#: What the design asks of version 2 besides: two pairs, and a chain of three beside one arm. Both have four arms in two clusters.
 ASKED = {
     "two pairs on a line": lambda: la.Problem([0, 1, 2.4, 3.4], n_clusters=2),
     "three and one on a line": lambda: la.Problem([0, 1, 2, 3.4], n_clusters=2),
+    "three and one, further apart": lambda: la.Problem([0, 1, 2, 3.52], n_clusters=2),
     "near-tie of three": lambda: la.Problem([0, 10, 20.6], n_clusters=2),
 }
 #: Ten instances for the comparison of sampling rules.
@@ -71,9 +73,18 @@ INSTANCES = {
     "Poisson": lambda: la.Problem([1, 1.5, 4, 4.7, 9], n_clusters=3, family="poisson"),
 }
 
-#: Those of arms with one parameter that are not Gaussian, and those of them whose slopes are measured.
+#: Those of `ASKED` for which no one split of delta is best: four arms in two pairs, and in a chain of three and one.
+SPLIT = ("two pairs on a line", "three and one, further apart")
+#: Those of arms with one parameter that are not Gaussian, and those of them whose slopes are measured, with the trials.
 ONE_PARAMETER = ("synthetic 2", "Bernoulli", "Poisson")
-SLOPES = ("synthetic 2", "Bernoulli")
+SLOPES = {"synthetic 2": 500, "Bernoulli": 40}
+
+
+def without_noise():
+    """Synthetic 2 with samples that are all equal to their mean: how EBC-H and the evidence do when nothing is left to chance."""
+    problem = la.problems.synthetic2()
+    means = {str(m): [1.0 / float(rate)] * 2 for m, rate in enumerate(problem.parameters[:, 0])}
+    return resampled_problem(means, problem.n_clusters, problem.family)
 
 
 def experiments():
@@ -98,13 +109,29 @@ def experiments():
     for version in (1, 2):
         rule = la.stopping.Anytime(version=version)
         for name, make in ASKED.items():
-            found[f"version {version}/{name}"] = (make(), "ebc-h", rule, DELTAS, 100)
+            found[f"version {version}/{name}"] = (
+                make(),
+                "ebc-h",
+                rule,
+                DELTAS,
+                1000 if name in SPLIT else 100,
+            )
     for name, make in INSTANCES.items():
         trials = {"synthetic 1": 1000}.get(name, 200 if name in (*ONE_PARAMETER, "twenty arms") else 20)
         found[f"version 2/{name}"] = (make(), "ebc-h", rule, DELTAS, trials)
     found["version 2/slopes"] = (synthetic1(), "ebc-h", rule, levels, 40)
     for name in SLOPES:
-        found[f"version 2/slopes/{name}"] = (INSTANCES[name](), "ebc-h", rule, levels, 40)
+        found[f"version 2/slopes/{name}"] = (INSTANCES[name](), "ebc-h", rule, levels, SLOPES[name])
+    for version in (1, 2):
+        rule = la.stopping.Anytime(version=version)
+        found[f"version {version}/slopes/synthetic 2"] = (
+            la.problems.synthetic2(),
+            "ebc-h",
+            rule,
+            levels,
+            SLOPES["synthetic 2"],
+        )
+        found[f"version {version}/slopes/without noise"] = (without_noise(), "ebc-h", rule, levels, 1)
     for name, make in INSTANCES.items():
         for rule in RULES:
             trials = 200 if name in ONE_PARAMETER and rule == "ebc-h" else 20

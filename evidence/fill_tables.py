@@ -26,6 +26,7 @@ from evidence import (
     service_soak,
     supermartingales,
     variance_audits,
+    versions,
     watched_runs,
 )
 
@@ -38,6 +39,7 @@ TABLES = (
         ("anytime.md", name, ROOT / "evidence" / "anytime.json", getattr(_anytime_tables, name))
         for name in ("times", "scales", "slopes", "sampling", "versions")
     ),
+    ("anytime.md", "both versions", ROOT / "evidence" / "versions.json", versions.table),
     ("anytime.md", "aligned audits", ROOT / "evidence" / "aligned_audits.json", aligned_audits.table),
     ("anytime.md", "aligned infima", ROOT / "evidence" / "aligned_infima.json", aligned_infima.table),
     (
