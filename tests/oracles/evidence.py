@@ -95,19 +95,32 @@ def splits(cluster):
 
 
 def statistic(edge, labels):
-    """``min over k, (a,b), splits of max over cut pairs`` of ``edge(u, v, a, b)``."""
+    """``min over k, (a,b), splits of max over cut pairs`` of ``edge(u, v, a, b)``.
+
+    Edges are asked for until those that are not below the smallest value so far join the cluster: then every split cuts one of them,
+    and none can be smaller. Edges that were large for the pair before are asked for first.
+    """
     n = len(labels)
     clusters = [[m for m in range(n) if labels[m] == k] for k in range(max(labels) + 1)]
-    best = math.inf
+    best, before = math.inf, {}
     for a, b in itertools.combinations(range(n), 2):
         if labels[a] == labels[b]:
             continue
         for cluster in clusters:
             if len(cluster) < 2:
                 continue
-            table = {(u, v): edge(u, v, a, b) for u, v in itertools.combinations(cluster, 2)}
-            for left, right in splits(cluster):
-                best = min(best, max(table[min(u, v), max(u, v)] for u in left for v in right))
+            table, part = {}, {m: {m} for m in cluster}
+            pairs = itertools.combinations(cluster, 2)
+            for u, v in sorted(pairs, key=lambda pair: before.get(pair, 0.0), reverse=True):
+                table[u, v] = before[u, v] = edge(u, v, a, b)
+                if table[u, v] >= best:
+                    whole = part[u] | part[v]
+                    part.update(dict.fromkeys(whole, whole))
+                    if len(whole) == len(cluster):
+                        break
+            else:
+                for left, right in splits(cluster):
+                    best = min(best, max(table[min(u, v), max(u, v)] for u in left for v in right))
     return best
 
 
