@@ -3,8 +3,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# pip leaves the compiling to bytecode to the first import: most modules are never imported
+# pip leaves the compiling to bytecode to the first import: most modules are never imported. What was compiled is kept, whatever the
+# caller's environment says: the suite starts hundreds of Python processes.
 export PIP_COMPILE := 0
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo docs test lint tidy debug sanitize fuzz threads compilers wheel evidence bench clean
 
