@@ -94,8 +94,8 @@ def test_rounds_and_stop(name):
     while not c.done:
         (m,) = c.ask()
         if c.n_samples >= 5:
-            seen = c.result()
-            n, x = seen.pulls, seen.parameters[:, 0]
+            core = c._engine.core
+            n, x = core.counts, core.estimates[:, 0]
             r = np.sqrt(2 * np.log(4 * 5 * n**2 / 0.1) / n)
             upper, certain = _plain(list(x - r), list(x + r))
             assert certain < sorted(upper)[-3]

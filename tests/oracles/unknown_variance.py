@@ -20,7 +20,7 @@ def prior(c, d=1, centred=False):
 
 def wishart(c, d, centred=False):
     """Return nu of the Wishart prior, and nu over the factor by which it expects the precision above the tested one."""
-    nu = max(4 * c if centred else 8 * c + 2, d)
+    nu = np.maximum(4 * c if centred else 8 * c + 2, d)
     return nu, nu if centred else nu / (1 + 1 / c)
 
 
@@ -40,18 +40,24 @@ def coordinate(x, lam, variances, c, centred=False):
     return sum(isotropic(x[:, [i]], lam[i], variances[i], c, centred) for i in range(x.shape[1]))
 
 
+def scatters(x, lam, c):
+    """Squares about the tested mean, and those that are left where the mean is integrated out; of both the shape of ``c`` and (d, d)."""
+    n, middle = len(x), x.mean(axis=0)
+    scatter, away = (x - middle).T @ (x - middle), np.outer(middle - lam, middle - lam)
+    left = scatter + np.multiply.outer(c * n / (c + n), away)
+    return np.broadcast_to(scatter + n * away, left.shape), left
+
+
 def full(x, lam, covariance, c, precision=None, centred=False):
-    """The same with a covariance, or its inverse: Wishart prior on the precision."""
+    """The same with a covariance, or its inverse: Wishart prior on the precision. ``c`` may be an array, with one precision for each."""
     n, d = x.shape
     nu, rate = wishart(c, d, centred)
     precision = np.linalg.inv(covariance) if precision is None else precision
-    away = x.mean(axis=0) - lam
-    scatter = (x - x.mean(axis=0)).T @ (x - x.mean(axis=0))
-    t, r = scatter + n * np.outer(away, away), scatter + c * n / (c + n) * np.outer(away, away)
+    t, r = scatters(x, lam, c)
     level = 0.5 * d * np.log(c / (c + n)) + multigammaln(0.5 * (nu + n), d) - multigammaln(0.5 * nu, d)
     level += 0.5 * nu * d * np.log(rate) + 0.5 * n * d * np.log(2.0)
-    det = np.linalg.slogdet(rate * np.eye(d) + precision @ r)[1]
-    return level - 0.5 * (nu + n) * det + 0.5 * np.trace(precision @ t)
+    det = np.linalg.slogdet(np.multiply.outer(rate, np.eye(d)) + precision @ r)[1]
+    return level - 0.5 * (nu + n) * det + 0.5 * np.trace(precision @ t, axis1=-2, axis2=-1)
 
 
 KINDS = {"isotropic": isotropic, "coordinate": coordinate, "full": full}
@@ -62,12 +68,10 @@ def least(kind, x, lam, c, centred=False):
 
     ``c`` may be an array. ``centred``: the prior of more than twenty arms, and of distance thresholds.
     """
-    if kind == "full" and np.ndim(c):
-        return np.array([least(kind, x, lam, one, centred) for one in c])
     n, d = x.shape
-    away = x.mean(axis=0) - lam
     if kind == "isotropic":
         a, b = prior(c, d, centred)
+        away = x.mean(axis=0) - lam
         squares = ((x - x.mean(axis=0)) ** 2).sum()
         t, r = squares + n * (away**2).sum(), squares + c * n / (c + n) * (away**2).sum()
         tau = np.maximum(2.0 * ((a + 0.5 * n * d) / t - b / r), 1e-300)
@@ -75,14 +79,14 @@ def least(kind, x, lam, c, centred=False):
     if kind == "coordinate":
         return sum(least("isotropic", x[:, [i]], lam[[i]], c, centred) for i in range(d))
     nu, rate = wishart(c, d, centred)
-    scatter = (x - x.mean(axis=0)).T @ (x - x.mean(axis=0))
-    t, r = scatter + n * np.outer(away, away), scatter + c * n / (c + n) * np.outer(away, away)
+    t, r = scatters(x, lam, c)
     # in the directions of the generalised eigenvectors of t and r, each eigenvalue for itself
     root = np.linalg.cholesky(r)
-    values, vectors = np.linalg.eigh(np.linalg.solve(root, np.linalg.solve(root, t).T))
-    best = np.maximum((nu + n) / values - rate, 1e-300)
-    precision = np.linalg.solve(root.T, vectors * best) @ np.linalg.solve(root.T, vectors).T
-    return full(x, lam, None, c, precision, centred)
+    back = np.swapaxes(root, -1, -2)
+    values, vectors = np.linalg.eigh(np.linalg.solve(root, np.swapaxes(np.linalg.solve(root, t), -1, -2)))
+    best = np.maximum(np.asarray(nu + n)[..., None] / values - np.asarray(rate)[..., None], 1e-300)
+    vectors = np.linalg.solve(back, vectors)
+    return full(x, lam, None, c, (vectors * best[..., None, :]) @ np.swapaxes(vectors, -1, -2), centred)
 
 
 def log_mixture(evidence):
