@@ -71,7 +71,7 @@ def check_partition(seen):
 
 @contextmanager
 def where_searched(seen, weights):
-    """Compare psi, unless some search over directions gave up: then its value depends on how it was asked for. Call what is given for psi."""
+    """Compare psi, unless some search over directions gave up: then its value depends on how it was asked for. Call it for psi."""
     try:
         yield cache(lambda: plain_psi(seen.model, seen.theta, weights, seen.labels))
     except AssertionError:
