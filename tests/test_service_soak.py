@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 def test_two_services_one_of_them_killed(storage):
     found = service_soak.soak(
-        storage, seed=7, seconds=8, connections=4, campaigns=3, arms=(4, 12), every=3, rule="paper"
+        storage, seed=7, seconds=5, connections=4, campaigns=3, arms=(4, 12), every=2, rule="paper"
     )
     assert found["wrong"] == []
     assert found["kills"] >= 1
