@@ -50,12 +50,20 @@ void Attachments<C>::attach_row(const ClusteredArms& now, const Spreads& spreads
   weigh_row(now, spreads, u);
 }
 
+/// What the attachment of u against b costs, by the closed form.
+template <bool C>
+double Attachments<C>::cost(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) const {
+  const auto [v, p] = slots_(slot_(u, b), u);
+  const auto from_b = [&](Index m) { return row_of_b ? now.dist(b, m) : now.dist(m, b); };
+  return shared_cost(p, from_b(u), from_b(v), spreads[u], spreads[v], spreads[b]);
+}
+
 /// Find what the attachment of u against b costs at least; where that is near psi and a closed form, what it
 /// costs.
 ///   cost(u,v; u,b) >= (q - p)^2 / (2 (4 i_u + i_v + i_b)),   p = |u v|, q = |u b|
 /// Distances from b are taken from its row where that is at hand, else from those of the others.
 template <bool C>
-double Attachments<C>::weigh(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) {
+inline double Attachments<C>::weigh(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) {
   const auto [v, p] = slots_(slot_(u, b), u);
   const double q = row_of_b ? now.dist(b, u) : now.dist(u, b);
   const double spread = 2.0 * (4.0 * spreads[u] + spreads[v] + spreads[b]);
@@ -63,10 +71,7 @@ double Attachments<C>::weigh(const ClusteredArms& now, const Spreads& spreads, I
   if constexpr (C) {
     const double gap = std::max(q * shrink - p, 0.0);
     bound = gap * gap / spread;
-    if (bound <= about_) {
-      const double r = row_of_b ? now.dist(b, v) : now.dist(v, b);
-      bound = shared_cost(p, q, r, spreads[u], spreads[v], spreads[b]);
-    }
+    if (bound <= about_) bound = cost(now, spreads, u, b, row_of_b);
   } else {
     const double level = spreads.level(), gap = std::max(q * shrink - p - spreads.slack(), 0.0);
     if (spreads.least() > 0.0) {  // a bound of another level says nothing

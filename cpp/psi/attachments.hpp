@@ -93,6 +93,7 @@ class Attachments {
 
   void fill_partners(std::span<const Index> parent);
   void attach_row(const ClusteredArms& now, const Spreads& spreads, Index u);
+  [[nodiscard]] double cost(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) const;
   double weigh(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b);
   void weigh_row(const ClusteredArms& now, const Spreads& spreads, Index u);
   void lower(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b);

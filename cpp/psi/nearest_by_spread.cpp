@@ -70,7 +70,9 @@ void NearestBySpread::regroup(const ClusteredArms& now, const Regrouping& change
 void NearestBySpread::fit(const ClusteredArms& now, const Spreads& spreads) {
   const auto find_tops = [&] {
     std::fill(top_.begin(), top_.end(), -1.0);
-    for (Index m = 0; m < now.size(); ++m) top_[class_[m]] = std::max(top_[class_[m]], spreads[m]);
+    for (Index m = 0; m < now.size(); ++m) {  // (a branch that is seldom taken)
+      if (spreads[m] > top_[class_[m]]) top_[class_[m]] = spreads[m];
+    }
     widest_ = *std::max_element(top_.begin(), top_.end());
   };
   find_tops();

@@ -47,8 +47,8 @@ class NearestBySpread {
   /// spread r.
   [[nodiscard]] bool row_crosses(const Spreads& spreads, Index a, double p, double r, double twice) const;
   /// The first foreign arm b >= `from` of arm a such that the pair (a, b) may; the number of arms where there is none.
-  [[nodiscard]] static Index next_crossing(const ClusteredArms& now, const Spreads& spreads, Index a, Index from, double p, double r,
-                                           double twice);
+  [[nodiscard]] static Index next_crossing(const ClusteredArms& now, const Spreads& spreads, Index a, Index from, double p,
+                                           double r, double twice);
   /// The first pair that shares no arm with the edge (z, w) and may cost as little as the level against it.
   [[nodiscard]] std::optional<Edge> first_crossing(const ClusteredArms& now, const Spreads& spreads, Index z, Index w,
                                                    double twice);
