@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "math/large_pages.hpp"
+
 namespace linkarms {
 
 /// The number of an arm, or of a cluster. Negative: none.
@@ -43,7 +45,7 @@ class MatrixOf {
   }
 
   Index rows_ = 0, cols_ = 0;
-  std::vector<T> data_;
+  std::vector<T, LargePages<T>> data_;
 };
 
 using Matrix = MatrixOf<double>;

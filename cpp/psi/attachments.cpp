@@ -8,10 +8,10 @@ namespace linkarms::psi {
 
 template <bool C>
 Attachments<C>::Attachments(Index n_arms, Index most_slots)
-    : most_slots_(std::min(most_slots, Index{64})),
+    : most_slots_(std::min({most_slots, Index{64}, n_arms})),
       least_(static_cast<std::size_t>(n_arms)),
       partner_(static_cast<std::size_t>(n_arms), -1),
-      slots_(static_cast<std::size_t>(n_arms)) {}
+      in_use_(static_cast<std::size_t>(n_arms)) {}
 
 template <bool C>
 void Attachments<C>::fill_partners(std::span<const Index> parent) {
@@ -26,6 +26,7 @@ void Attachments<C>::make(const ClusteredArms& now, const Spreads& spreads, std:
   const Index n = now.size();
   if (bound_.rows() == 0) {
     slot_ = MatrixOf<std::uint8_t>(n, n);
+    slots_ = MatrixOf<Slot>(most_slots_, n);
     bound_ = Matrix(n, n);
     floor_ = Matrix(n, (n + block - 1) / block);
   }
@@ -40,12 +41,21 @@ void Attachments<C>::attach_row(const ClusteredArms& now, const Spreads& spreads
     least_[u] = inf;
     return;
   }
-  if (slots_[u].empty()) slots_[u].push_back({partner_[u], 0.0});
-  for (Slot& slot : slots_[u]) {
+  if (in_use_[u] == 0) slots_(in_use_[u]++, u).arm = partner_[u];
+  for (Index i = 0; i < in_use_[u]; ++i) {
+    Slot& slot = slots_(i, u);
     if (!now.together(u, slot.arm)) slot.arm = partner_[u];
     slot.length = now.dist(u, slot.arm);
   }
   weigh_row(now, spreads, u);
+}
+
+/// What the attachment of u against b costs, by the closed form.
+template <bool C>
+double Attachments<C>::cost(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) const {
+  const auto [v, p] = slots_(slot_(u, b), u);
+  const auto from_b = [&](Index m) { return row_of_b ? now.dist(b, m) : now.dist(m, b); };
+  return shared_cost(p, from_b(u), from_b(v), spreads[u], spreads[v], spreads[b]);
 }
 
 /// Find what the attachment of u against b costs at least; where that is near psi and a closed form, what it
@@ -53,18 +63,15 @@ void Attachments<C>::attach_row(const ClusteredArms& now, const Spreads& spreads
 ///   cost(u,v; u,b) >= (q - p)^2 / (2 (4 i_u + i_v + i_b)),   p = |u v|, q = |u b|
 /// Distances from b are taken from its row where that is at hand, else from those of the others.
 template <bool C>
-double Attachments<C>::weigh(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) {
-  const auto [v, p] = slots_[u][slot_(u, b)];
+inline double Attachments<C>::weigh(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) {
+  const auto [v, p] = slots_(slot_(u, b), u);
   const double q = row_of_b ? now.dist(b, u) : now.dist(u, b);
   const double spread = 2.0 * (4.0 * spreads[u] + spreads[v] + spreads[b]);
   double bound = 0.0;
   if constexpr (C) {
     const double gap = std::max(q * shrink - p, 0.0);
     bound = gap * gap / spread;
-    if (bound <= about_) {
-      const double r = row_of_b ? now.dist(b, v) : now.dist(v, b);
-      bound = shared_cost(p, q, r, spreads[u], spreads[v], spreads[b]);
-    }
+    if (bound <= about_) bound = cost(now, spreads, u, b, row_of_b);
   } else {
     const double level = spreads.level(), gap = std::max(q * shrink - p - spreads.slack(), 0.0);
     if (spreads.least() > 0.0) {  // a bound of another level says nothing
@@ -103,7 +110,7 @@ void Attachments<C>::lower(const ClusteredArms& now, const Spreads& spreads, Ind
 /// it.
 template <bool C>
 void Attachments<C>::set_slot(const ClusteredArms& now, const Spreads& spreads, Index u, Index slot, Index v) {
-  slots_[u][slot] = {v, now.dist(u, v)};
+  slots_(slot, u) = {v, now.dist(u, v)};
   const auto slots = slot_.row(u);
   const auto labels = now.clusters.labels();
   for (Index b = 0; b < now.size(); ++b) {
@@ -118,7 +125,7 @@ void Attachments<C>::move(const ClusteredArms& now, const Spreads& spreads, Inde
     if (labels[a] != labels[m] && partner_[a] >= 0) lower(now, spreads, a, m, true);
   }
   if (partner_[m] < 0) return;
-  for (Slot& slot : slots_[m]) slot.length = now.dist(m, slot.arm);
+  for (Index slot = 0; slot < in_use_[m]; ++slot) slots_(slot, m).length = now.dist(m, slots_(slot, m).arm);
   weigh_row(now, spreads, m);
   const auto members = now.clusters.members(labels[m]);
   for (const Index u : members) {
@@ -127,9 +134,8 @@ void Attachments<C>::move(const ClusteredArms& now, const Spreads& spreads, Inde
       attach_row(now, spreads, u);
       continue;
     }
-    const auto count = static_cast<Index>(slots_[u].size());
-    for (Index slot = 0; slot < count; ++slot) {
-      if (slots_[u][slot].arm == m) set_slot(now, spreads, u, slot, m);
+    for (Index slot = 0; slot < in_use_[u]; ++slot) {
+      if (slots_(slot, u).arm == m) set_slot(now, spreads, u, slot, m);
     }
   }
 }
@@ -144,9 +150,8 @@ void Attachments<C>::regroup(const ClusteredArms& now, const Spreads& spreads, c
         least_[u] = inf;
         continue;
       }
-      const auto count = static_cast<Index>(slots_[u].size());
-      for (Index slot = 0; slot < count; ++slot) {
-        if (!now.together(u, slots_[u][slot].arm)) set_slot(now, spreads, u, slot, partner_[u]);
+      for (Index slot = 0; slot < in_use_[u]; ++slot) {
+        if (!now.together(u, slots_(slot, u).arm)) set_slot(now, spreads, u, slot, partner_[u]);
       }
       const bool in_main = now.clusters.label(u) == cluster.main;
       for (const Index b : in_main ? cluster.left : cluster.arms) {
@@ -171,13 +176,13 @@ Index Attachments<C>::unused_slot(const ClusteredArms& now, Index u) const {
 
 template <bool C>
 bool Attachments<C>::attach(const ClusteredArms& now, Index u, Index b, Index v) {
-  auto& slots = slots_[u];
-  auto slot = static_cast<Index>(std::ranges::find(slots, v, &Slot::arm) - slots.begin());
-  if (slot == static_cast<Index>(slots.size())) {
+  Index slot = 0;
+  while (slot < in_use_[u] && slots_(slot, u).arm != v) ++slot;
+  if (slot == in_use_[u]) {
     if (slot == most_slots_) slot = unused_slot(now, u);
     if (slot < 0) return false;
-    if (slot == static_cast<Index>(slots.size())) slots.emplace_back();
-    slots[slot] = {v, now.dist(u, v)};
+    in_use_[u] = std::max(in_use_[u], slot + 1);
+    slots_(slot, u) = {v, now.dist(u, v)};
   }
   slot_(u, b) = static_cast<std::uint8_t>(slot);
   return true;
@@ -185,9 +190,7 @@ bool Attachments<C>::attach(const ClusteredArms& now, Index u, Index b, Index v)
 
 template <bool C>
 std::size_t Attachments<C>::bytes() const {
-  std::size_t slots = 0;
-  for (const auto& of_arm : slots_) slots += of_arm.capacity() * sizeof(Slot);
-  return slot_.bytes() + bound_.bytes() + floor_.bytes() + slots + least_.size() * (sizeof(double) + sizeof(Index));
+  return slot_.bytes() + slots_.bytes() + bound_.bytes() + floor_.bytes() + least_.size() * (sizeof(double) + 2 * sizeof(Index));
 }
 
 template class Attachments<true>;

@@ -44,7 +44,7 @@ class Attachments {
   /// Costs up to this level are worth finding, where there is a closed form; others are bounded.
   void expect(double level) { about_ = level; }
 
-  [[nodiscard]] Index arm(Index u, Index b) const { return slots_[u][slot_(u, b)].arm; }
+  [[nodiscard]] Index arm(Index u, Index b) const { return slots_(slot_(u, b), u).arm; }
   [[nodiscard]] double bound(Index u, Index b) const { return bound_(u, b); }
   [[nodiscard]] double block_bound(Index u, Index b) const { return floor_(u, b / block); }
   /// A lower bound of all bounds of u; infinite for an arm alone.
@@ -87,12 +87,13 @@ class Attachments {
 
  private:
   struct Slot {
-    Index arm;
-    double length;  ///< its distance from the arm that is attached
+    Index arm = -1;
+    double length = 0.0;  ///< its distance from the arm that is attached
   };
 
   void fill_partners(std::span<const Index> parent);
   void attach_row(const ClusteredArms& now, const Spreads& spreads, Index u);
+  [[nodiscard]] double cost(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) const;
   double weigh(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b);
   void weigh_row(const ClusteredArms& now, const Spreads& spreads, Index u);
   void lower(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b);
@@ -104,7 +105,8 @@ class Attachments {
   Matrix bound_, floor_;
   std::vector<double> least_;
   std::vector<Index> partner_;
-  std::vector<std::vector<Slot>> slots_;
+  MatrixOf<Slot> slots_;       ///< slots x arms
+  std::vector<Index> in_use_;  ///< how many of them each arm has
   double about_ = -1.0;
   bool made_ = false;
 };

@@ -1,6 +1,12 @@
 // When a bound rules a candidate out, with room for rounding.
 #pragma once
 
+#include <algorithm>
+#include <array>
+
+#include "math/constants.hpp"
+#include "math/matrix.hpp"
+
 namespace linkarms::psi {
 
 /// A bound has to be above a level by more than this, relatively, before it counts as above it.
@@ -16,6 +22,30 @@ inline constexpr int block = 16;
 /// x |x|: squares that keep their sign, so that a negative gap is below every level without a branch.
 [[nodiscard]] inline double signed_square(double x) {
   return x * (x < 0.0 ? -x : x);
+}
+
+struct Range {
+  double least, largest;
+};
+/// The least and the largest of some numbers; of many, by several at a time that do not wait for each other.
+[[nodiscard]] inline Range range_of(View values) {
+  constexpr std::size_t at_once = 8, many = 64;
+  Range found{inf, -inf};
+  std::size_t i = 0;
+  if (values.size() >= many) {
+    std::array<double, at_once> least, largest;
+    least.fill(inf);
+    largest.fill(-inf);
+    for (; i + at_once <= values.size(); i += at_once) {
+      for (std::size_t j = 0; j < at_once; ++j) {
+        least[j] = std::min(least[j], values[i + j]);
+        largest[j] = std::max(largest[j], values[i + j]);
+      }
+    }
+    found = {std::ranges::min(least), std::ranges::max(largest)};
+  }
+  for (; i < values.size(); ++i) found = {std::min(found.least, values[i]), std::max(found.largest, values[i])};
+  return found;
 }
 
 /// Whether an edge and an inter pair that share no arm may cost as little as a level, of which `twice` is the

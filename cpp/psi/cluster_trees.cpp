@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "psi/bounds.hpp"
+
 namespace linkarms::psi {
 namespace {
 
@@ -89,7 +91,7 @@ void ClusterTrees::move(const ClusteredArms& now, Index m) {
 }
 
 void ClusterTrees::shorten(const ClusteredArms& now) {
-  const double shortest = *std::ranges::min_element(now.nearest);
+  const double shortest = range_of(now.nearest).least;
   std::vector<bool> changed;
   for (Index m = 0; m < now.size(); ++m) {
     const Index above = parent_[m];

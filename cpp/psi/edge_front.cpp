@@ -15,7 +15,9 @@ void EdgeFront::make(const ClusterTrees& trees, const NearestBySpread& near, con
     // (of spreads near the smallest number the scale is infinite, and the product may be no number)
     const double at = spread * scale;
     Step& step = buckets[at < steps - 1 ? static_cast<Index>(at) : steps - 1];
-    step = {std::max(step.length, trees.length(x) + spreads.slack()), std::max(step.spread, spread)};
+    // (branches that are seldom taken)
+    if (trees.length(x) + spreads.slack() > step.length) step.length = trees.length(x) + spreads.slack();
+    if (spread > step.spread) step.spread = spread;
   }
   // from the widest on, those that are longer than all before
   size_ = 0;

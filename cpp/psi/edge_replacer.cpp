@@ -80,17 +80,12 @@ bool EdgeReplacer::replace(const ClusteredArms& now, const Spreads& spreads, Clu
 bool EdgeReplacer::replace_alternative(const ClusteredArms& now, const Spreads& spreads, ClusterTrees& trees, Index k, Index x,
                                        Index b, double twice) {
   const Index u = trees.parent(x);
-  const View row = now.dist.row(u);
   pairs_.clear();
   note(now, spreads, u, b);
   while (const auto edge = best_edge(now, spreads, trees, k, x, u, twice)) {
     const double p = now.dist(edge->inner, edge->outer) + spreads.slack();
     const double r = spreads[edge->inner] + spreads[edge->outer];
-    Index fails = 0;
-    while (fails < now.size() &&
-           (now.clusters.label(fails) == k || !crosses(row[fails], spreads[u] + spreads[fails], p, r, twice))) {
-      ++fails;
-    }
+    const Index fails = NearestBySpread::next_crossing(now, spreads, u, 0, p, r, twice);
     if (fails == now.size()) {
       trees.set_alternative(x, edge->inner, edge->outer);
       return true;

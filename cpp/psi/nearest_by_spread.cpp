@@ -1,6 +1,7 @@
 #include "psi/nearest_by_spread.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace linkarms::psi {
 namespace {
@@ -13,6 +14,7 @@ constexpr double ratio = 1.25;
 NearestBySpread::NearestBySpread(Index n_arms, Index n_classes)
     : near_(n_classes, n_arms, inf),
       class_(static_cast<std::size_t>(n_arms)),
+      found_at_(static_cast<std::size_t>(n_arms), -1),
       top_(static_cast<std::size_t>(n_classes), -1.0),
       nearest_(top_) {}
 
@@ -23,6 +25,7 @@ Index NearestBySpread::find_class(double spread) const {
 }
 
 void NearestBySpread::refresh(const ClusteredArms& now, Index a) {
+  if (std::exchange(found_at_[a], changes_) == changes_) return;
   std::ranges::fill(nearest_, inf);
   // a branch that is seldom taken: what is foreign is chosen without one
   const double* row = now.dist.row(a).data();
@@ -36,6 +39,7 @@ void NearestBySpread::refresh(const ClusteredArms& now, Index a) {
 }
 
 void NearestBySpread::make(const ClusteredArms& now, const Spreads& spreads) {
+  ++changes_;
   widest_made_ = *std::max_element(spreads.values().begin(), spreads.values().end());
   for (Index m = 0; m < now.size(); ++m) class_[m] = find_class(spreads[m]);
   for (Index m = 0; m < now.size(); ++m) refresh(now, m);
@@ -43,6 +47,7 @@ void NearestBySpread::make(const ClusteredArms& now, const Spreads& spreads) {
 }
 
 void NearestBySpread::move(const ClusteredArms& now, const Spreads& spreads, Index m) {
+  ++changes_;
   class_[m] = find_class(spreads[m]);
   const View row = now.dist.row(m);
   const auto labels = now.clusters.labels();
@@ -54,6 +59,7 @@ void NearestBySpread::move(const ClusteredArms& now, const Spreads& spreads, Ind
 }
 
 void NearestBySpread::regroup(const ClusteredArms& now, const Regrouping& change) {
+  ++changes_;
   change.parted(now.clusters, [&](Index y, Index z) {
     const double q = now.dist(y, z);
     near_(class_[z], y) = std::min(near_(class_[z], y), q);
@@ -64,7 +70,9 @@ void NearestBySpread::regroup(const ClusteredArms& now, const Regrouping& change
 void NearestBySpread::fit(const ClusteredArms& now, const Spreads& spreads) {
   const auto find_tops = [&] {
     std::fill(top_.begin(), top_.end(), -1.0);
-    for (Index m = 0; m < now.size(); ++m) top_[class_[m]] = std::max(top_[class_[m]], spreads[m]);
+    for (Index m = 0; m < now.size(); ++m) {  // (a branch that is seldom taken)
+      if (spreads[m] > top_[class_[m]]) top_[class_[m]] = spreads[m];
+    }
     widest_ = *std::max_element(top_.begin(), top_.end());
   };
   find_tops();
@@ -96,6 +104,20 @@ bool NearestBySpread::block_crosses(const ClusteredArms& now, const Spreads& spr
   return false;
 }
 
+Index NearestBySpread::next_crossing(const ClusteredArms& now, const Spreads& spreads, Index a, Index from, double p, double r,
+                                     double twice) {
+  const Index n = now.size(), *labels = now.clusters.labels().data(), own = labels[a];
+  const double *row = now.dist.row(a).data(), *spread = spreads.values().data(), here = spread[a];
+  const auto reaches = [=](Index b) { return (labels[b] != own) & crosses(row[b], here + spread[b], p, r, twice); };
+  for (; from + block <= n; from += block) {
+    int hits = 0;
+    for (Index b = from; b < from + block; ++b) hits += reaches(b);
+    if (hits > 0) break;
+  }
+  while (from < n && !reaches(from)) ++from;
+  return from;
+}
+
 std::optional<Edge> NearestBySpread::first_crossing(const ClusteredArms& now, const Spreads& spreads, Index z, Index w,
                                                     double twice) {
   const Index n = now.size();
@@ -106,12 +128,9 @@ std::optional<Edge> NearestBySpread::first_crossing(const ClusteredArms& now, co
       if (a == z || a == w || !row_crosses(spreads, a, p, r, twice)) continue;
       refresh(now, a);
       if (!row_crosses(spreads, a, p, r, twice)) continue;
-      const View row = now.dist.row(a);
-      for (Index b = 0; b < n; ++b) {
-        if (b != z && b != w && !now.together(a, b) && crosses(row[b], spreads[a] + spreads[b], p, r, twice)) {
-          return Edge{a, b};
-        }
-      }
+      Index b = next_crossing(now, spreads, a, 0, p, r, twice);
+      while (b == z || b == w) b = next_crossing(now, spreads, a, b + 1, p, r, twice);
+      if (b < n) return Edge{a, b};
     }
   }
   return std::nullopt;

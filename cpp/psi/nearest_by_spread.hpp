@@ -33,7 +33,7 @@ class NearestBySpread {
   void regroup(const ClusteredArms& now, const Regrouping& change);
   /// Find the largest spread of each class; make all again where the spreads have left the classes behind.
   void fit(const ClusteredArms& now, const Spreads& spreads);
-  /// Find the bounds of arm a again.
+  /// Find the bounds of arm a again, unless nothing has changed since they were.
   void refresh(const ClusteredArms& now, Index a);
 
   [[nodiscard]] Index n_classes() const { return near_.rows(); }
@@ -46,11 +46,14 @@ class NearestBySpread {
   /// Whether a pair of arm a may cost as little as the level against an edge of length p (with slack) and
   /// spread r.
   [[nodiscard]] bool row_crosses(const Spreads& spreads, Index a, double p, double r, double twice) const;
+  /// The first foreign arm b >= `from` of arm a such that the pair (a, b) may; the number of arms where there is none.
+  [[nodiscard]] static Index next_crossing(const ClusteredArms& now, const Spreads& spreads, Index a, Index from, double p,
+                                           double r, double twice);
   /// The first pair that shares no arm with the edge (z, w) and may cost as little as the level against it.
   [[nodiscard]] std::optional<Edge> first_crossing(const ClusteredArms& now, const Spreads& spreads, Index z, Index w,
                                                    double twice);
 
-  [[nodiscard]] std::size_t bytes() const { return near_.bytes() + class_.size() * sizeof(Index); }
+  [[nodiscard]] std::size_t bytes() const { return near_.bytes() + class_.size() * (sizeof(Index) + sizeof(long long)); }
 
  private:
   [[nodiscard]] Index find_class(double spread) const;
@@ -59,6 +62,8 @@ class NearestBySpread {
 
   Matrix near_;  ///< classes x arms
   std::vector<Index> class_;
+  std::vector<long long> found_at_;  ///< of each arm: `changes_` when its bounds were found
+  long long changes_ = 0;            ///< of distances, classes or clusters
   std::vector<double> top_;
   std::vector<double> nearest_;              ///< scratch: one bound per class
   double widest_ = 0.0, widest_made_ = 0.0;  ///< largest spread now, and where the classes begin

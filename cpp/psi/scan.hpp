@@ -74,13 +74,18 @@ double SearchOf<Problem>::find_attachment(const C& costs, Index u, Index b, doub
     return most > level;
   };
   // first the one that was found last, and the one that looks most expensive
-  const auto looks = [&](Index x) {
-    if (x == u) return -1.0;
-    return signed_square(row[b] - row[x]) / (4.0 * spreads_[u] + spreads_[x] + spreads_[b]);
+  const auto looks_most_expensive = [&] {
+    Index guess = v;
+    double largest = -1.0;
+    for (const Index x : members) {
+      const double square = signed_square(row[b] - row[x]), total = 4.0 * spreads_[u] + spreads_[x] + spreads_[b];
+      if (x == u || !(square > largest * total)) continue;
+      guess = x;
+      largest = square / total;
+    }
+    return guess;
   };
-  if (!enough(attachments_.partner(u)) && !enough(*std::ranges::max_element(members, {}, looks))) {
-    std::ranges::any_of(members, enough);
-  }
+  if (!enough(attachments_.partner(u)) && !enough(looks_most_expensive())) std::ranges::any_of(members, enough);
   attachments_.suggest(u, v);
   attachments_.set_bound(u, b, attachments_.attach(now, u, b, v) ? most : kept);
   return most;
@@ -154,10 +159,8 @@ void SearchOf<Problem>::scan_alternatives(const C& costs, Candidate& best) {
     }
     near_.refresh(now, u);
     if (!near_.row_crosses(spreads_, u, p, r, twice)) continue;
-    const View row = now.dist.row(u);
     bool tried = false;
-    for (Index b = 0; b < now.size(); ++b) {
-      if (now.clusters.label(b) == k || !crosses(row[b], spreads_[u] + spreads_[b], p, r, twice)) continue;
+    for (Index b = -1; (b = near_.next_crossing(now, spreads_, u, b + 1, p, r, twice)) < now.size();) {
       if (!tried && replacer_.replace_alternative(now, spreads_, trees_, k, x, b, twice)) break;
       tried = true;
       evaluate(costs, k, u, b, best);

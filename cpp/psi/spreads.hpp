@@ -41,11 +41,7 @@ class Spreads {
   /// are raised to it. Whether only the weight of `moved` has changed.
   template <class Problem>
   bool assign(const Problem& problem, const Matrix& theta, View weights, std::optional<Index> moved) {
-    double least = inf, largest = 0.0;
-    for (const double w : weights) {
-      least = std::min(least, w);
-      largest = std::max(largest, w);
-    }
+    const auto [least, largest] = range_of(weights);
     const bool raise = !(least > floor * largest), one = moved && !raise && !raised_;
     raised_ = raise;
     if (one) {
