@@ -14,6 +14,9 @@ CASES = [
     ("gaussian", 34, 7, 1),
     ("gaussian", 8, 2, 2),
     ("gaussian-unknown", 22, 3, 1),
+    ("gaussian-unknown", 12, 4, 1),
+    ("gaussian-unknown", 9, 3, 2),
+    ("gaussian-unknown:coordinate", 6, 2, 2),
     ("gaussian-unknown:shared", 12, 3, 2),
     ("poisson", 12, 3, 1),
 ]
