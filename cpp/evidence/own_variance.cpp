@@ -227,8 +227,7 @@ bool OwnVarianceEvidence::is_below(const Situation& now, const Witness& w, doubl
   if (known.missed <= level) return true;
   if (known.reached >= level) return false;
   if (is_low_somewhere(piece, first, level)) return true;
-  make_forms(piece);
-  if (is_quickly_proved(piece, first, level) || halve(piece, first, level, level) >= level) {
+  if (is_reached(piece, first, level)) {
     known.reached = level;
     return false;
   }
@@ -242,7 +241,7 @@ double OwnVarianceEvidence::against(const Situation& now, const Witness& w, doub
   if (is_free(piece)) return log_evidence(piece);
   make_forms(piece);
   const bool reached = level < inf && is_quickly_proved(piece, first, level);
-  const double found = reached ? level : halve(piece, first, level, -inf);
+  const double found = reached ? level : halve(piece, first, level, -inf, Use::nothing);
   const long long half = std::max<Index>(model_->n_features(), 2) / 2;
   work_ += piece.forms->solved() * half * half * half;
   return found;

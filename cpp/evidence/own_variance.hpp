@@ -129,8 +129,15 @@ class OwnVarianceEvidence {
   /// Bring `piece.t` to many places, of which one is near the least log E of two arms; `consider` looks at each.
   void share_the_way(Piece& piece, const std::function<void()>& consider) const;
   /// The infimum of log E within a thousandth, from below, for a piece that is not free; ends as soon as it is sure to be at
-  /// least `enough`, or below `too_little`.
-  double halve(Piece& piece, Index first, double enough, double too_little);
+  /// least `enough`, or below `too_little`. What is known of the piece saves proofs that cannot be; the work that `against`
+  /// counts must not depend on it.
+  enum class Use { nothing, known };
+  double halve(Piece& piece, Index first, double enough, double too_little, Use use);
+  /// Whether halving comes to `level`.
+  [[nodiscard]] bool is_reached(Piece& piece, Index first, double level);
+  /// Go down from `piece.t` by tangents of log E; what is lower is kept.
+  void go_down(Piece& piece);
+  void go_down_everywhere(Piece& piece, Index first);
   /// Bring `piece.t` to a lambda that the constraint allows, as far as it still does; returns log E there.
   double evaluate(Piece& piece, const Matrix& lam) const;
   /// log E at the lambda that is kept, if there is one: only arms that were sampled are looked at again.

@@ -150,7 +150,7 @@ bool OwnVarianceEvidence::is_proved(Piece& piece, double level, double patience)
     return goal;
   };
   // two arms are quickly moved, and the boxes of pairs under a threshold need to be smaller
-  const bool reached = is_reached(*piece.forms, caps, start, propose, limits_ ? 4.0 * patience : patience);
+  const bool reached = linkarms::is_reached(*piece.forms, caps, start, propose, limits_ ? 4.0 * patience : patience);
   if (!reached) {
     const Matrix refuted = piece.forms->lam();
     keep(piece, refuted, evaluate(piece, refuted));
@@ -159,8 +159,9 @@ bool OwnVarianceEvidence::is_proved(Piece& piece, double level, double patience)
 }
 
 // By halving between what holds everywhere and the low point. The order of the questions does not depend on the level,
-// which only ends them early: whether a level is reached does not depend on how it is asked.
-double OwnVarianceEvidence::halve(Piece& piece, Index first, double enough, double too_little) {
+// which only ends them early: whether a level is reached does not depend on how it is asked. No proof can be above what is
+// known: `known` only saves time.
+double OwnVarianceEvidence::halve(Piece& piece, Index first, double enough, double too_little, Use use) {
   std::ranges::fill(piece.t, 0.0);
   double low = log_evidence(piece);  // no rise is negative
   double high = find_low(piece, first);
@@ -168,6 +169,7 @@ double OwnVarianceEvidence::halve(Piece& piece, Index first, double enough, doub
   if (best != first) high = find_low(piece, best);
   const std::vector<double> at = piece.t, near = first_move(piece, best);
   const auto is_proved_from = [&](const std::vector<double>& t, double level) {
+    if (use == Use::known && piece.known->value < level - sure * (1.0 + std::abs(level))) return false;
     piece.t = t;
     return is_proved(piece, level, 1.0);
   };
@@ -194,20 +196,50 @@ bool OwnVarianceEvidence::is_quickly_proved(Piece& piece, Index first, double le
   return is_proved(piece, level + 2.0 * precision * (1.0 + std::abs(level)), patience);
 }
 
+// The shares of the parts change with t, so that log E lies above its tangents in some places: where all of a step leads up,
+// a part of it may not.
+void OwnVarianceEvidence::go_down(Piece& piece) {
+  constexpr int most_steps = 20;
+  double value = log_evidence(piece);
+  std::vector<double> t = piece.t, log_weight, next(t.size()), weight(t.size());
+  double step = 1.0;
+  for (int turn = 0; turn < most_steps && step > 0.1; ++turn) {
+    piece.t = t;
+    const std::vector<AveragedRise> rises = goal_at(piece, 0.0).rises;
+    double least = 0.0;  // of the weights: a form may rise no more
+    for (std::size_t k = 0; k < t.size(); ++k) least = std::max(least, 1e-9 * rises[k].slope(0.0));
+    for (std::size_t k = 0; k < t.size(); ++k) next[k] = std::log(std::max(rises[k].slope(t[k]), least));
+    if (log_weight.empty()) log_weight = next;
+    for (std::size_t k = 0; k < t.size(); ++k) {
+      next[k] = log_weight[k] + step * (next[k] - log_weight[k]);
+      weight[k] = std::exp(next[k]);
+    }
+    piece.forms->solve(weight, piece.t);
+    const double found = log_evidence(piece);
+    if (found < value - 1e-4) {
+      value = found;
+      t = piece.t;
+      log_weight = next;
+      keep(piece, piece.forms->lam(), value);
+    } else if (turn == 0) {
+      return;
+    } else {
+      step *= 0.5;
+    }
+  }
+}
+
 bool OwnVarianceEvidence::goes_below(Piece& piece, Index first, double level) {
   make_forms(piece);
   Known& known = *piece.known;
-  const auto descend_from_here = [&] {
-    descend(*piece.forms, goal_at(piece, 0.0).rises, piece.t);
-    keep(piece, piece.forms->lam(), log_evidence(piece));
-  };
   if (known.value < inf && !has_many_arms()) {
     static_cast<void>(evaluate(piece, known.lam));
-    descend_from_here();
+    go_down(piece);
     if (known.value < level) return true;
   }
   piece.t = first_move(piece, first);
   keep(piece, piece.forms->lam(), log_evidence(piece));
+  if (!has_many_arms()) go_down(piece);
   return known.value < level;
 }
 
@@ -230,6 +262,37 @@ bool OwnVarianceEvidence::is_low_somewhere(Piece& piece, Index first, double lev
   }
   last_known_ = known.value;
   return last_known_ < below;
+}
+
+// There may be a low place for every choice of the arms that move.
+void OwnVarianceEvidence::go_down_everywhere(Piece& piece, Index first) {
+  const std::vector<double> start = first_move(piece, first);
+  std::vector<double> weight(start.size());
+  for (std::size_t movers = 1; movers + 1 < (std::size_t{1} << piece.count); ++movers) {
+    for (std::size_t i = 0; i < piece.count; ++i) {
+      const double slope = piece.entries[i]->rise[static_cast<std::size_t>(first)].slope(0.0);
+      for (std::size_t k = 0; k < piece.per; ++k) weight[i * piece.per + k] = (movers >> i & 1) != 0 ? 0.03 * slope : slope;
+    }
+    piece.forms->solve(weight, piece.t);
+    keep(piece, piece.forms->lam(), log_evidence(piece));
+    go_down(piece);
+  }
+}
+
+// Where there is no short proof, it pays to look for what forbids one before a long one is tried.
+bool OwnVarianceEvidence::is_reached(Piece& piece, Index first, double level) {
+  const double below = level - sure * (1.0 + std::abs(level));
+  make_forms(piece);
+  if (is_quickly_proved(piece, first, level)) return true;
+  if (piece.known->value < below) return false;
+  if (!has_many_arms()) {
+    // (a place that a proof could not get past is a good one to go down from)
+    static_cast<void>(evaluate(piece, piece.known->lam));
+    go_down(piece);
+    if (piece.known->value >= below) go_down_everywhere(piece, first);
+    if (piece.known->value < below) return false;
+  }
+  return halve(piece, first, level, level, Use::known) >= level;
 }
 
 }  // namespace linkarms
