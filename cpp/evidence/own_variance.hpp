@@ -68,14 +68,14 @@ class OwnVarianceEvidence {
     Witness witness;
     std::array<long long, 4> count{-1, -1, -1, -1};
     Index first = -1;
-    Matrix lam;                 ///< empty: none yet
-    std::vector<double> terms;  ///< l_mj there, one row per arm
+    Matrix lam;                                         ///< empty: none yet
+    std::vector<double> terms;                          ///< l_mj there, one row per arm
     std::array<bool, 4> stale{true, true, true, true};  ///< arms whose terms are not those of their counts
-    double value = inf;         ///< log E there; infinite: not computed for these counts
-    double reached = -inf;      ///< a level that the piece was found to reach
-    double missed = inf;        ///< and one that it was not proved to
-    bool searched = false;      ///< whether a lower lambda was looked for
-    double samples_then = 0.0;  ///< of its arms, when it was looked for everywhere
+    double value = inf;                                 ///< log E there; infinite: not computed for these counts
+    double reached = -inf;                              ///< a level that the piece was found to reach
+    double missed = inf;                                ///< and one that it was not proved to
+    bool searched = false;                              ///< whether a lower lambda was looked for
+    double samples_then = 0.0;                          ///< of its arms, when it was looked for everywhere
   };
   /// The arms of a witness, what their samples say, what is kept of it, and the problem below, once they are to be moved. `t`
   /// are the forms at a lambda.
