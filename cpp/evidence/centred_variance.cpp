@@ -57,7 +57,7 @@ CentredVarianceEvidence::Known& CentredVarianceEvidence::known(const Samples& sa
   }
   if (known_.size() >= most_known) known_.clear();
   Known& own = known_[key];
-  if (!(own.witness == w)) own = {.witness = w, .point = {}};
+  if (!(own.witness == w)) own = {.witness = w, .points = std::vector<Point>(grid_.size())};
   if (own.count != count || own.first != first) {
     own.count = count;
     own.first = first;
@@ -69,12 +69,14 @@ CentredVarianceEvidence::Known& CentredVarianceEvidence::known(const Samples& sa
 
 // Each arm rises by its own a_m h_m(x_m); the infimum is a linear problem in the distances (costs that are
 // not convex: section 2.1).
-double CentredVarianceEvidence::at_scale(const Situation& now, const Witness& w, double level, std::size_t j, Point* went) {
+double CentredVarianceEvidence::at_scale(const Situation& now, const Witness& w, double level, std::size_t j, Search search,
+                                         Point& went) {
   const std::array<Index, 4> arms{w.u, w.v, w.b, w.a};
   const std::size_t n = w.shared() ? 3 : 4;
   std::array<Number, 5> numbers;
   double price = 0.0;
   bool flat = false;
+  const bool quick = search == Search::quick;
   for (std::size_t i = 0; i < n; ++i) {
     const Entry& own = entry(now.samples, arms[i]);
     price += own.price[j];
@@ -95,28 +97,25 @@ double CentredVarianceEvidence::at_scale(const Situation& now, const Witness& w,
     }
     numbers[n] = {.theta = gap, .kappa = -1.0, .kind = Fixed{}, .lam = gap};
     const auto all = std::span(numbers).first(n + 1);
-    double cost = went ? convex_cost(all) : linear_cost(all, std::min(level + price, best));
+    double cost = quick ? convex_cost(all) : linear_cost(all, std::min(level + price, best));
     // far apart, one arm that goes the whole way costs less than all of them on the convex part
-    for (std::size_t i = 0; went && i < n; ++i) {
+    for (std::size_t i = 0; quick && i < n; ++i) {
       const double alone = numbers[i].kappa > 0.0 ? gap / numbers[i].kappa : inf, jump = numbers[i].cost(alone);
       if (alone == inf || !(jump < cost)) continue;
       cost = jump;
       for (std::size_t k = 0; k < n; ++k) numbers[k].lam = k == i ? alone : 0.0;
     }
-    if (went && cost < best) {
-      *went = {way, {}};
-      for (std::size_t i = 0; i < n; ++i) went->distance[i] = numbers[i].lam;
+    if (cost < best) {
+      went = {way, {}};
+      for (std::size_t i = 0; i < n; ++i) went.distance[i] = numbers[i].lam;
     }
     best = std::min(best, cost);
   }
   return best - price;
 }
 
-double CentredVarianceEvidence::upper_bound(const Situation& now, const Witness& w, std::size_t j, Point& went) {
-  return at_scale(now, w, inf, j, &went);
-}
-
-bool CentredVarianceEvidence::point_is_below(const Situation& now, const Witness& w, const Point& kept, double level) {
+bool CentredVarianceEvidence::point_is_below(const Situation& now, const Witness& w, const Point& kept, std::size_t j,
+                                             double level) {
   const auto [shared_kappa, gap] = ways(now, w)[kept.way];
   const std::array<Index, 4> arms{w.u, w.v, w.b, w.a};
   const std::size_t n = w.shared() ? 3 : 4;
@@ -124,50 +123,43 @@ bool CentredVarianceEvidence::point_is_below(const Situation& now, const Witness
   for (std::size_t i = 0; i < n; ++i) reach += (w.shared() && i == 0 ? shared_kappa : 1.0) * kept.distance[i];
   if (!(reach > 0.0) || gap == inf) return false;
   const double factor = std::max(gap, 0.0) / reach;
-  for (std::size_t j = 0; j < grid_.size(); ++j) {
-    double total = 0.0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const Entry& own = entry(now.samples, arms[i]);
-      total += own.mixture[j].rise(factor * kept.distance[i]) - own.price[j];
-    }
-    if (total >= level) return false;
+  double total = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Entry& own = entry(now.samples, arms[i]);
+    total += own.mixture[j].rise(factor * kept.distance[i]) - own.price[j];
   }
-  return true;
+  return total < level;
 }
 
+// It is below a level if it is for every c; each has a point of its own where it is.
 bool CentredVarianceEvidence::is_below(const Situation& now, const Witness& w, double level, Index first) {
   // at the estimates the constraint holds, and there the evidence is what is paid for it
   if (level > 0.0 && now.dist(w.u, w.v) >= now.dist(w.a, w.b)) return true;
   Known& kept = known(now.samples, w, first);
   if (kept.missed <= level) return true;
   if (kept.reached >= level) return false;
-  const auto answer = [&](bool below) {
-    (below ? kept.missed : kept.reached) = level;
-    return below;
-  };
   const double surely = level - sure * (1.0 + std::abs(level));
-  if (point_is_below(now, w, kept.point, surely)) return answer(true);
-  double most = -inf;
-  for (std::size_t j = 0; j < grid_.size(); ++j) {
-    Point went;
-    const double bound = upper_bound(now, w, j, went);
-    if (bound > most) {
-      most = bound;
-      kept.point = went;
-    }
+  for (std::size_t turn = 0; turn < grid_.size(); ++turn) {
+    const std::size_t j = (static_cast<std::size_t>(first) + turn) % grid_.size();
+    Point& point = kept.points[j];
+    if (point_is_below(now, w, point, j, surely) || upper_bound(now, w, j, point) < surely) continue;
+    if (at_scale(now, w, level, j, Search::all, point) < level) continue;
+    kept.reached = level;
+    return false;
   }
-  return answer(most < surely || against(now, w, level, first) < level);
+  kept.missed = level;
+  return true;
 }
 
 double CentredVarianceEvidence::against(const Situation& now, const Witness& w, double level, Index first) {
   ++work_;
   const std::size_t size = grid_.size(), begin = static_cast<std::size_t>(first);
-  double best = at_scale(now, w, level, begin);
+  Point went;
+  double best = at_scale(now, w, level, begin, Search::all, went);
   for (std::size_t turn = 1; turn < size && best < level; ++turn) {
     const std::size_t j = (begin + turn) % size;
     // most c need no search; to pass over one that would have been larger is safe
-    Point went;
-    if (upper_bound(now, w, j, went) > best) best = std::max(best, at_scale(now, w, level, j));
+    if (upper_bound(now, w, j, went) > best) best = std::max(best, at_scale(now, w, level, j, Search::all, went));
   }
   return best;
 }

@@ -46,11 +46,11 @@ class CentredVarianceEvidence {
     std::size_t way = 0;
     std::array<double, 4> distance{};
   };
-  /// What is kept of a witness: a point, and what was found when its arms had these counts, with the c to begin with. It only
-  /// saves work.
+  /// What is kept of a witness: a point for each c, and what was found when its arms had these counts, with the c to begin with.
+  /// It only saves work.
   struct Known {
     Witness witness;
-    Point point;
+    std::vector<Point> points;
     std::array<long long, 4> count{};
     Index first = -1;
     double reached = -inf;  ///< a level that the evidence was found to be at least
@@ -58,12 +58,15 @@ class CentredVarianceEvidence {
   };
   [[nodiscard]] const Entry& entry(const Samples& samples, Index m);
   [[nodiscard]] Known& known(const Samples& samples, const Witness& w, Index first);
-  /// The evidence for the j-th c, or any value of at least `level` that it is sure to reach. Where `went` is given: an
-  /// upper bound, from the part where all rises are convex, for far less work.
-  [[nodiscard]] double at_scale(const Situation& now, const Witness& w, double level, std::size_t j, Point* went = nullptr);
-  [[nodiscard]] double upper_bound(const Situation& now, const Witness& w, std::size_t j, Point& went);
-  /// Whether the evidence at a kept point, moved as far as the constraint asks, is below `level` for every c.
-  [[nodiscard]] bool point_is_below(const Situation& now, const Witness& w, const Point& kept, double level);
+  /// The evidence for the j-th c, or any value of at least `level` that it is sure to reach. `quick`: an upper bound, from the
+  /// part where all rises are convex, for far less work. `went`: where the arms are there.
+  enum class Search { all, quick };
+  [[nodiscard]] double at_scale(const Situation& now, const Witness& w, double level, std::size_t j, Search search, Point& went);
+  [[nodiscard]] double upper_bound(const Situation& now, const Witness& w, std::size_t j, Point& went) {
+    return at_scale(now, w, inf, j, Search::quick, went);
+  }
+  /// Whether the evidence for the j-th c is below `level` at a kept point, moved as far as the constraint asks.
+  [[nodiscard]] bool point_is_below(const Situation& now, const Witness& w, const Point& kept, std::size_t j, double level);
 
   const Model* model_;
   std::vector<double> grid_;
