@@ -24,7 +24,10 @@ INSTANCES = {
     "twelve arms in clusters of three": (THREES, 4),
     "twelve arms in clusters of three in the plane": (np.column_stack([THREES, [0, 0.5, 0] * 4]), 4),
     "twenty-four arms in pairs": (np.repeat(3.0 * np.arange(12), 2) + [0, 0.5] * 12, 12),
-    "a hundred arms in ten clusters": (np.repeat(6.0 * np.arange(10), 10) + np.tile(0.1 * np.arange(10), 10), 10),
+    "a hundred arms in ten clusters": (
+        np.repeat(6.0 * np.arange(10), 10) + np.tile(0.1 * np.arange(10), 10),
+        10,
+    ),
 }
 
 
