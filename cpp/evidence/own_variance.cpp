@@ -66,7 +66,10 @@ OwnVarianceEvidence::Known& OwnVarianceEvidence::known(const Witness& w, const s
   }
   if (known_.size() >= most_known) known_.clear();
   Known& own = known_[key];
-  if (!(own.witness == w)) own = {.witness = w};
+  if (!(own.witness == w)) {
+    own = {};
+    own.witness = w;
+  }
   if (own.count == count && own.first == first) return own;
   for (std::size_t i = 0; i < count.size(); ++i) {
     if (own.count[i] == count[i]) continue;
