@@ -5,6 +5,7 @@ from pathlib import Path
 
 from benchmarks import anytime as steps
 from benchmarks import goals as goal_steps
+from benchmarks import variance as variance_steps
 
 from evidence import (
     _anytime_tables,
@@ -58,6 +59,12 @@ TABLES = (
     ),
     ("anytime.md", "steps", ROOT / "benchmarks" / "anytime.json", lambda data: steps.table(data["rows"])),
     ("families.md", "bounded", ROOT / "evidence" / "bounded.json", bounded.table),
+    (
+        "families.md",
+        "variance steps",
+        ROOT / "benchmarks" / "variance.json",
+        lambda data: variance_steps.table(data["rows"]),
+    ),
     (
         "anytime.md",
         "bounded audits",

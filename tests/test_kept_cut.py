@@ -14,6 +14,7 @@ CASES = [
     ("gaussian", 34, 7, 1),
     ("gaussian", 8, 2, 2),
     ("gaussian-unknown", 22, 3, 1),
+    ("gaussian-unknown", 12, 4, 1),
     ("gaussian-unknown:shared", 12, 3, 2),
     ("poisson", 12, 3, 1),
 ]
@@ -58,6 +59,25 @@ def test_checks_and_psi_are_those_of_a_run_that_has_kept_nothing(family, n_arms,
             np.testing.assert_array_equal(core.kl, fresh.kl)
             np.testing.assert_array_equal(core.alternative, fresh.alternative)
         assert core.choose() == fresh.choose()
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_checks_of_six_arms_of_unknown_variance_are_those_of_a_run_that_has_kept_nothing(d):
+    """Low places and answers are kept per piece: neither may change what is decided."""
+    rng = np.random.default_rng(5)
+    draw = samples_of("gaussian-unknown", 6, 2, d, rng, 6.0)
+    run = la.BanditClusterer(2, 6, d, family="gaussian-unknown")
+    run.tell_many([m for m in range(6) for _ in range(8)], [draw(m) for m in range(6) for _ in range(8)])
+    core = run._engine.core
+    seen = set()
+    for _ in range(12):
+        m = int(rng.integers(6))
+        core.observe(m, np.asarray(draw(m), dtype=float))
+        fresh = la.BanditClusterer.load(run.dump())._engine.core
+        for level in (-12.0, -8.0, -4.0, 0.0, 4.0):
+            assert core.check(level) == fresh.check(level)
+            seen.add(core.check(level))
     assert seen == {True, False}
 
 

@@ -8,8 +8,10 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "evidence/pairs.hpp"
@@ -60,18 +62,30 @@ class OwnVarianceEvidence {
     std::vector<VarianceRise> rise;  ///< for each c
     std::vector<double> price;
   };
-  /// A lambda that the constraint of `witness` allows (rows u, v, b, a).
-  struct Point {
+  /// What is kept of a piece: a lambda that its constraint allows (rows u, v, b, a), and what was found when its arms had these
+  /// counts, with the c to begin with.
+  struct Known {
     Witness witness;
-    Matrix lam;
+    std::array<long long, 4> count{-1, -1, -1, -1};
+    Index first = -1;
+    Matrix lam;                                         ///< empty: none yet
+    std::vector<double> terms;                          ///< l_mj there, one row per arm
+    std::array<bool, 4> stale{true, true, true, true};  ///< arms whose terms are not those of their counts
+    double value = inf;                                 ///< log E there; infinite: not computed for these counts
+    double reached = -inf;                              ///< a level that the piece was found to reach
+    double missed = inf;                                ///< and one that it was not proved to
+    bool searched = false;                              ///< whether a lower lambda was looked for
+    double samples_then = 0.0;                          ///< of its arms, when it was looked for everywhere
   };
-  /// The arms of a witness, what their samples say, and the problem below, once they are to be moved. `t` are the forms at
-  /// a lambda.
+  /// The arms of a witness, what their samples say, what is kept of it, and the problem below, once they are to be moved. `t`
+  /// are the forms at a lambda.
   struct Piece {
+    const Situation& now;
     Witness witness;
     std::array<Index, 4> arms;
     std::size_t count, per;
     std::array<const Entry*, 4> entries;
+    Known* known;
     std::unique_ptr<VarianceForms> forms;
     std::vector<double> t;
     [[nodiscard]] std::span<const double> of(std::size_t i) const { return std::span(t).subspan(i * per, per); }
@@ -80,19 +94,22 @@ class OwnVarianceEvidence {
   /// More than proofs are worth it for: the prior of the precision is centred, as under a threshold, and less is searched.
   [[nodiscard]] bool has_many_arms() const;
   [[nodiscard]] const Entry& entry(const Samples& samples, Index m);
-  [[nodiscard]] Piece piece(const Situation& now, const Witness& w);
-  void make_forms(const Situation& now, Piece& piece) const;
+  [[nodiscard]] Piece piece(const Situation& now, const Witness& w, Index first);
+  /// What is kept of a piece whose arms have these counts.
+  [[nodiscard]] Known& known(const Witness& w, const std::array<long long, 4>& count, Index first);
+  void make_forms(Piece& piece) const;
   /// Whether the infimum is where every arm is: the constraint holds there, or some arm moves anywhere for nothing.
-  [[nodiscard]] bool is_free(const Situation& now, const Piece& piece) const;
+  [[nodiscard]] bool is_free(const Piece& piece) const;
   /// l_mj of the i-th arm at `piece.t`.
   [[nodiscard]] double arm_evidence(const Piece& piece, std::size_t i, std::size_t j) const;
   /// The c for which all arms together have the most evidence at `piece.t`; `scale` where none has any.
   [[nodiscard]] Index largest_scale(const Piece& piece, Index scale) const;
-  /// log E at `piece.t`.
+  /// log E at `piece.t`; and from the l_mj, one row per arm.
   [[nodiscard]] double log_evidence(const Piece& piece) const;
+  [[nodiscard]] double log_average(std::span<const double> terms, std::size_t n_arms) const;
   /// The logarithms of the weights of the two parts at the j-th c.
-  [[nodiscard]] double log_all(std::size_t j) const;
-  [[nodiscard]] double log_alone(std::size_t j, std::size_t n_arms) const;
+  [[nodiscard]] double log_all(std::size_t j) const { return log_all_[j]; }
+  [[nodiscard]] double log_alone(std::size_t j, std::size_t n_arms) const { return log_alone_[n_arms - 2][j]; }
 
   /// By 7.4, for a distribution q on the parts of E: log E >= sum of their logarithms, each times its share, less
   /// sum q log(q / weight). With the q of the parts at `piece.t` both are equal there. Returns what the arms'
@@ -104,17 +121,29 @@ class OwnVarianceEvidence {
   /// A short proof, enough for most pieces: true only where log E is at least `level`.
   [[nodiscard]] bool is_quickly_proved(Piece& piece, Index first, double level);
   /// Whether log E is below `level` at a lambda that is kept, or that a descent or two come to.
-  [[nodiscard]] bool is_low_somewhere(const Situation& now, Piece& piece, Index first, double level);
+  [[nodiscard]] bool is_low_somewhere(Piece& piece, Index first, double level);
+  /// Go down from the lambda that is kept, or from where linear rises would lead; true if log E comes below `level`.
+  [[nodiscard]] bool goes_below(Piece& piece, Index first, double level);
   /// Bring `piece.t` to a low point of log E, and keep it; returns log E there.
   double find_low(Piece& piece, Index first);
   /// Bring `piece.t` to many places, of which one is near the least log E of two arms; `consider` looks at each.
   void share_the_way(Piece& piece, const std::function<void()>& consider) const;
   /// The infimum of log E within a thousandth, from below, for a piece that is not free; ends as soon as it is sure to be at
-  /// least `enough`, or below `too_little`.
-  double halve(Piece& piece, Index first, double enough, double too_little);
-  /// Bring `piece.t` to what is kept for its witness, if anything.
-  bool recall(const Situation& now, Piece& piece) const;
-  void keep(const Piece& piece, const Matrix& lam);
+  /// least `enough`, or below `too_little`. What is known of the piece saves proofs that cannot be; the work that `against`
+  /// counts must not depend on it.
+  enum class Use { nothing, known };
+  double halve(Piece& piece, Index first, double enough, double too_little, Use use);
+  /// Whether halving comes to `level`.
+  [[nodiscard]] bool is_reached(Piece& piece, Index first, double level);
+  /// Go down from `piece.t` by tangents of log E; what is lower is kept.
+  void go_down(Piece& piece);
+  void go_down_everywhere(Piece& piece, Index first);
+  /// Bring `piece.t` to a lambda that the constraint allows, as far as it still does; returns log E there.
+  double evaluate(Piece& piece, const Matrix& lam) const;
+  /// log E at the lambda that is kept, if there is one: only arms that were sampled are looked at again.
+  void refresh(Piece& piece) const;
+  /// Keep a lambda with this log E if there is none that is lower.
+  static void keep(const Piece& piece, const Matrix& lam, double value);
   /// Whether log E is at least `level` everywhere; proved with the shares at `piece.t`.
   [[nodiscard]] bool is_proved(Piece& piece, double level, double patience);
   /// How far one arm of three or four has to be for log E to reach a level, whatever the others do: its t, infinite where that is
@@ -131,14 +160,14 @@ class OwnVarianceEvidence {
   [[nodiscard]] SpreadBounds bounds_together(std::span<const double> share, double level, const AloneCaps& caps) const;
 
   const Model* model_;
-  std::vector<double> grid_, log_weight_;  ///< c and log w_j
+  std::vector<double> grid_, log_all_;
+  std::array<std::vector<double>, 3> log_alone_;  ///< of two, three and four arms
   double last_known_ = inf;
   double discount_, tolerance_;
   Shapes shapes_;
   std::optional<Limits> limits_;
   std::vector<Entry> entries_;
-  std::vector<Point> points_;
-  std::size_t next_ = 0;  ///< the point that is replaced next
+  std::unordered_map<std::uint64_t, Known> known_;  ///< by the arms
   long long work_ = 0;
 };
 

@@ -115,9 +115,9 @@ std::vector<SpreadBounds> OwnVarianceEvidence::bounds(const Situation& now, doub
     out.push_back(bounds_together(share, level, of_three));
   };
   if (at.exists()) {
-    Piece piece = this->piece(now, at.oriented());
-    if (!is_free(now, piece)) {
-      make_forms(now, piece);
+    Piece piece = this->piece(now, at.oriented(), first);
+    if (!is_free(piece)) {
+      make_forms(piece);
       descend(*piece.forms, goal_of(piece, first).rises, piece.t);
       add(piece);
     }

@@ -29,6 +29,8 @@ class Prover {
         weight_(caps.size()),
         chord_(caps.size()),
         t_(caps.size()),
+        low_(caps.size()),
+        high_(caps.size()),
         at_(caps.size()) {}
 
   [[nodiscard]] bool run(std::span<const double> start, double patience) {
@@ -116,23 +118,24 @@ class Prover {
     const auto& rises = goal.rises;
     double least = 0.0;
     for (std::size_t k = 0; k < rises.size(); ++k) {
-      const double low = rises[k].rise(box.low[k]);
-      least += low;
-      chord_[k] = box.high[k] < inf ? (rises[k].rise(box.high[k]) - low) / (box.high[k] - box.low[k]) : 0.0;
+      low_[k] = rises[k].rise(box.low[k]);
+      high_[k] = rises[k].rise(box.high[k]);
+      least += low_[k];
+      chord_[k] = box.high[k] < inf ? (high_[k] - low_[k]) / (box.high[k] - box.low[k]) : 0.0;
       weight_[k] = chord_[k];
     }
     if (least >= goal.needed) return true;
     // a form without an upper end, or one that does not count, moves for nothing: cut what rises most
     if (std::ranges::any_of(chord_, [](double x) { return !(x > 0.0); })) {
-      propose_widest(goal, box, 1e-9);
+      propose_widest(1e-9);
       return false;
     }
     for (int turn = 0; turn < most_turns; ++turn) {
       double bound = forms_.solve(weight_, t_);
       solved_ = weight_;
       for (std::size_t k = 0; k < rises.size(); ++k) {
-        const double end = weight_[k] > chord_[k] ? box.high[k] : box.low[k];
-        bound += rises[k].rise(end) - weight_[k] * end;
+        const bool steep = weight_[k] > chord_[k];
+        bound += (steep ? high_[k] : low_[k]) - weight_[k] * (steep ? box.high[k] : box.low[k]);
       }
       if (bound >= goal.needed) return true;
       bool turned = false;
@@ -153,7 +156,7 @@ class Prover {
     Cut best = cut_;
     for (std::size_t k = 0; k < goal.rises.size(); ++k) {
       const double t = std::clamp(t_[k], box.low[k], box.high[k]);
-      const double gap = goal.rises[k].rise(t) - goal.rises[k].rise(box.low[k]) - chord_[k] * (t - box.low[k]);
+      const double gap = goal.rises[k].rise(t) - low_[k] - chord_[k] * (t - box.low[k]);
       if (gap > best.gap) {
         best.form = k;
         best.gap = gap;
@@ -163,12 +166,12 @@ class Prover {
       cut_ = best;
       note_solution(box);
     }
-    propose_widest(goal, box, 1e-9);
+    propose_widest(1e-9);
   }
   /// Propose to cut what rises most, for want of something better: it counts `share` times.
-  void propose_widest(const ConcaveGoal& goal, const Box& box, double share) {
-    for (std::size_t k = 0; k < goal.rises.size(); ++k) {
-      const double gap = share * (goal.rises[k].rise(box.high[k]) - goal.rises[k].rise(box.low[k]));
+  void propose_widest(double share) {
+    for (std::size_t k = 0; k < low_.size(); ++k) {
+      const double gap = share * (high_[k] - low_[k]);
       if (gap > cut_.gap) {
         cut_.form = k;
         cut_.gap = gap;
@@ -198,6 +201,7 @@ class Prover {
   const ProposeGoal& propose_;
   std::vector<ConcaveGoal> goals_;
   std::vector<double> weight_, chord_, t_;
+  std::vector<double> low_, high_;  ///< the rises of a goal at the ends of a box
   Cut cut_;
   std::vector<double> solved_;          ///< the weights of the last solution
   std::vector<double> at_, at_weight_;  ///< the solution that `cut_` is about, and its weights

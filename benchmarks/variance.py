@@ -1,0 +1,87 @@
+"""A step with unknown variances beside one with known ones: ``python -m benchmarks.variance``.
+
+Whole trials of EBC-H under the anytime rule inside the core, at delta = 0.05, each to its own stop, on samples of variance 1. The two
+take turns, and the ratio of each turn counts. Times are the thread's own. The table is in docs/families.md.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+import linkarms as la
+from benchmarks._keep import keep
+
+HERE = Path(__file__).with_suffix(".json")
+ROUNDS, TRIALS = 5, 12
+PAIRS = [0, 1, 3, 4, 7, 8]
+THREES = np.repeat(3.0 * np.arange(4), 3) + [0, 0.5, 1] * 4
+#: instance -> (parameters, K)
+INSTANCES = {
+    "four arms": ([0, 1, 2.4, 3.4], 2),
+    "four arms far apart": ([0, 0.4, 5, 5.3], 2),
+    "six arms": (PAIRS, 3),
+    "six arms in the plane": (np.column_stack([PAIRS, PAIRS[::-1]]), 3),
+    "twelve arms in clusters of three": (THREES, 4),
+    "twelve arms in clusters of three in the plane": (np.column_stack([THREES, [0, 0.5, 0] * 4]), 4),
+    "twenty-four arms in pairs": (np.repeat(3.0 * np.arange(12), 2) + [0, 0.5] * 12, 12),
+    "a hundred arms in ten clusters": (
+        np.repeat(6.0 * np.arange(10), 10) + np.tile(0.1 * np.arange(10), 10),
+        10,
+    ),
+}
+
+
+def microseconds(problem, seed, trials):
+    """Return microseconds per sample, and the mean number of samples."""
+    found = la.simulate(
+        problem, ["ebc-h"], deltas=[0.05], trials=trials, seed=seed, n_jobs=1, max_samples=20_000
+    )["ebc-h"]
+    times = found.stopping_times[:, 0]
+    return found.microseconds_per_sample, float(np.where(times < 0, 20_000, times).mean())
+
+
+def measure():
+    """Return one row per instance: medians of both, and of their ratio in each round, with quartiles."""
+    rows = []
+    for name, (parameters, K) in INSTANCES.items():
+        problems = {
+            family: la.Problem(parameters, K, family=family) for family in ("gaussian", "gaussian-unknown")
+        }
+        seen = {family: [] for family in problems}
+        for turn in range(ROUNDS):
+            for family, problem in problems.items():
+                seen[family].append(microseconds(problem, turn, TRIALS if len(parameters) < 50 else 2))
+        known, unknown = (np.array(seen[family]) for family in problems)
+        rows.append(
+            {
+                "instance": name,
+                "us": [round(float(np.median(x[:, 0])), 2) for x in (known, unknown)],
+                "samples": [round(float(np.mean(x[:, 1]))) for x in (known, unknown)],
+                "ratio": [
+                    round(float(x), 2) for x in np.quantile(unknown[:, 0] / known[:, 0], [0.25, 0.5, 0.75])
+                ],
+            }
+        )
+        print(rows[-1], flush=True)
+    return rows
+
+
+def table(rows):
+    """Return the rows as Markdown."""
+    lines = ["| instance | known, us | unknown, us | ratio (quartiles) |", "|---|---|---|---|"]
+    for row in rows:
+        low, middle, high = row["ratio"]
+        known, unknown = row["us"]
+        lines.append(f"| {row['instance']} | {known:g} | {unknown:g} | {middle:g} ({low:g} to {high:g}) |")
+    return "\n".join(lines)
+
+
+def main():
+    """Measure, write, print."""
+    rows = measure()
+    keep(HERE, "python -m benchmarks.variance", rows)
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()
