@@ -21,7 +21,7 @@ INSTANCES = {
     "unknown variance": {"parameters": [0.0, 10.0, 21.0], "family": la.families.UnknownVariance()},
 }
 #: Runs of these take longer.
-FEWER = {"poisson": 2_000, "unknown variance": 6_500}
+FEWER = {"poisson": 2_000}
 
 
 def setting(name):

@@ -92,8 +92,8 @@ FEWER = {
     "tolerance, a triangle, d=2": 2_500,
     "threshold, poisson": 2_000,
     "threshold, bernoulli": 2_000,
-    "threshold, unknown covariance, d=2": 250,
-    "tolerance, unknown covariance, d=2": 250,
+    "threshold, unknown covariance, d=2": 2_500,
+    "tolerance, unknown covariance, d=2": 2_500,
     "threshold, products": 1_750,
 }
 
