@@ -41,8 +41,9 @@ $(VENV)/.docs: $(VENV)/.build $(CORE)
 demo: $(VENV)/.demo  ## cluster the arms of a built-in problem, with a live view and a picture
 	$(BIN)/linkarms demo
 
+# One process more than there are cores: many tests wait; fixtures of a file start once. Tests above 10 s are listed.
 test: $(VENV)/.test  ## run the suite
-	$(BIN)/python -m pytest -n 3 --dist worksteal  # one more than there are cores: many tests wait. Fixtures of a file start once
+	$(BIN)/python -m pytest -n 3 --dist worksteal --durations=10 --durations-min=10
 
 lint: $(VENV)/.lint  ## ruff, mypy strict, clang-format, clang-tidy: the longest comes last, and uses two cores
 	$(BIN)/ruff check .
