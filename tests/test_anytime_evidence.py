@@ -77,19 +77,19 @@ def test_the_slope_of_version_2():
 
 @pytest.mark.parametrize("name", anytime.SLOPES)
 def test_the_slopes_of_one_sided_evidence(name):
-    """Within 3%, and three standard errors: neighbouring shifts of its priors differ by 30%."""
+    """Within 2%, and three standard errors: neighbouring shifts of its priors differ by 15%."""
     problem = anytime.INSTANCES[name]()
     bound = la.lower_bound(problem.parameters, problem.n_clusters, problem.family)
     times = np.array(DATA[f"version 2/slopes/{name}"]["times"], dtype=float)
     slopes = (times[:, -1] - times[:, -2]) / 300.0
-    assert slopes.mean() <= 1.03 * bound.lower + 3.0 * slopes.std(ddof=1) / np.sqrt(len(slopes))
+    assert slopes.mean() <= 1.02 * bound.lower + 3.0 * slopes.std(ddof=1) / np.sqrt(len(slopes))
 
 
 def test_the_slope_of_one_sided_evidence_without_noise():
-    """Within 2%: 1.35% are the shifts of the priors, the rest is EBC-H."""
+    """Within 1.5%: 0.47% are the shifts of the priors, the rest is EBC-H."""
     bound = la.lower_bound(la.problems.synthetic2().parameters, 3, la.problems.synthetic2().family)
     (times,) = DATA["version 2/slopes/without noise"]["times"]
-    assert times[-1] - times[-2] <= 1.02 * bound.lower * 300.0
+    assert times[-1] - times[-2] <= 1.015 * bound.lower * 300.0
 
 
 @pytest.mark.parametrize("name", tables.PAPER)

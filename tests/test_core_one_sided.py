@@ -40,9 +40,11 @@ def drawn(name, rng, arms=3):
 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("kappa", [1.0, -1.0])
-def test_the_mixture_is_that_of_the_densities(name, kappa):
+@pytest.mark.parametrize("count", [40, 20_000])
+def test_the_mixture_is_that_of_the_densities(name, kappa, count):
+    """Also with so many samples that most shifts are negligible, on both sides of the best."""
     family, log_density, theta = KINDS[name]
-    samples = DRAW[name](np.random.default_rng(3), theta, 40)
+    samples = DRAW[name](np.random.default_rng(3), theta, count)
     for lam in (0.7 * theta, theta, 1.6 * theta):
         # the constraint pushes an arm with kappa > 0 up: its alternatives are below
         others = oracle.shifted(family, lam, -kappa)
@@ -64,7 +66,7 @@ def test_the_mean_of_the_mixture_at_the_truth_is_one(name):
             return np.exp(height + log_density(x, theta))
 
         if family[0] == "gamma":
-            ends = np.array([0.0, 0.05, 0.5, 5.0, 50.0, 1000.0]) / theta
+            ends = np.array([0.0, 0.05, 0.5, 5.0, 50.0, 1000.0, 10_000.0]) / theta
             mean = sum(integrate.quad(density, low, high)[0] for low, high in itertools.pairwise(ends))
         else:
             mean = sum(density(x) for x in range(2 if name == "bernoulli" else 400))

@@ -19,12 +19,12 @@
 
 namespace linkarms {
 
-/// How many shifts there are: none, and 44 sizes.
-inline constexpr std::size_t n_shifts = 45;
+/// How many shifts there are: none, and 83 sizes.
+inline constexpr std::size_t n_shifts = 84;
 /// One number for each shift.
 using Shifts = std::array<double, n_shifts>;
 
-/// The shifts h_0 = 0, h_i = 5e-5 * 1.3^(i-1), and their weights for each c of the grid: w_j0 = 1/50 for no shift at all, and
+/// The shifts h_0 = 0, h_i = 5e-5 * 1.15^(i-1), and their weights for each c of the grid: w_j0 = 1/50 for no shift at all, and
 ///   w_ji proportional to (2 / (h_i/s + s/h_i))^3,  s = 1/sqrt(c_j),
 /// for the others. They add up to 1. Heavy tails on both sides of s: arms of one piece need not have shifts of one size, and
 /// none is out of reach.
@@ -82,8 +82,14 @@ class ShiftedArm {
     Shifts log, less_one;
   };
   [[nodiscard]] const Ratios& ratios(Side side) const { return side == Side::above ? above_ : below_; }
-  /// The likelihood ratios over the largest, whose log is returned.
-  double fill(Side side, double lam, Shifts& out) const;
+  /// The shifts whose likelihood ratios are not negligible: from `first` to before `last`. Sums over them are those of a
+  /// smaller mixture: a lower bound, and as convex.
+  struct Window {
+    std::size_t first, last;
+    double top;  ///< the log of the largest ratio
+  };
+  /// The likelihood ratios of the window over the largest.
+  [[nodiscard]] Window fill(Side side, double lam, Shifts& out) const;
 
   Scalar family_;
   Kind kind_;

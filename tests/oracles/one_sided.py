@@ -9,7 +9,7 @@ import functools
 import numpy as np
 from scipy import optimize, special
 
-SHIFTS = np.concatenate([[0.0], 5e-5 * 1.3 ** np.arange(44)])
+SHIFTS = np.concatenate([[0.0], 5e-5 * 1.15 ** np.arange(83)])
 CROSSING = 0.05
 
 
