@@ -80,6 +80,9 @@ std::unique_ptr<AnytimeEvidence> make_anytime_evidence(const Model& model, const
       if (version >= 2) return std::make_unique<BottleneckEvidence<AveragedEvidence>>(model, grid, discount);
       return std::make_unique<BottleneckEvidence<IsotropicEvidence>>(model, grid, discount);
     case Kind::covariance:
+      if (evidence_is_aligned(model, version)) {
+        return std::make_unique<BottleneckEvidence<AlignedEvidence>>(model, grid, discount);
+      }
       if (version >= 2) return std::make_unique<BottleneckEvidence<AveragedEvidence>>(model, grid, discount);
       return std::make_unique<BottleneckEvidence<SolvedEvidence>>(model, grid, discount);
     case Kind::vector:

@@ -33,7 +33,15 @@ bool evidence_has_scale(const Model& model, int version) {
 }
 
 bool evidence_is_aligned(const Model& model, int version) {
-  return version >= 2 && model.kind() == Kind::isotropic && !model.has_range() && model.n_arms() <= most_aligned_arms;
+  if (version < 2 || model.has_range() || model.n_arms() > most_aligned_arms) return false;
+  if (model.kind() == Kind::isotropic) return true;
+  if (model.kind() != Kind::covariance) return false;
+  for (Index m = 0; m < model.n_arms(); ++m) {
+    const Arm& arm = model.arm(m);
+    const double uneven = arm.has_covariance() ? arm.covariance().largest_variance * arm.covariance().largest_precision : 1.0;
+    if (uneven > most_uneven) return false;
+  }
+  return true;
 }
 
 bool evidence_is_one_sided(const Model& model, int version) {

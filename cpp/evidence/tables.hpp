@@ -28,6 +28,10 @@ enum class ArmEvidence { gaussian, mixture, prior, universal };
 /// long. With more arms evidence has closed forms, where there is such evidence. Aligned evidence of thirty arms in two clusters
 /// takes up to 0.4 s at the stop, of fifty 1.2 s.
 inline constexpr Index most_proved_arms = 20, most_aligned_arms = 30;
+/// Arms of known covariance Sigma <= v I have the aligned evidence of the variance v, which is a supermartingale for them too
+/// (lemma 8 of docs/anytime-theorem.md), where the largest eigenvalue v is at most so many times the smallest: the direction
+/// that counts may have the smallest, and then it takes so many times the samples.
+inline constexpr double most_uneven = 1.5;
 /// Whether its priors are aligned (section 10 of math.md).
 [[nodiscard]] bool evidence_is_aligned(const Model& model, int version);
 /// The same for arms with one parameter: gamma by the rate, Poisson, Bernoulli.
