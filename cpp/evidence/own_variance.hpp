@@ -16,6 +16,7 @@
 
 #include "evidence/pairs.hpp"
 #include "evidence/variance_forms.hpp"
+#include "evidence/variance_sectors.hpp"
 
 namespace linkarms {
 
@@ -87,6 +88,7 @@ class OwnVarianceEvidence {
     std::array<const Entry*, 4> entries;
     Known* known;
     std::unique_ptr<VarianceForms> forms;
+    std::unique_ptr<VarianceSectors> sectors;  ///< where there are such proofs
     std::vector<double> t;
     [[nodiscard]] std::span<const double> of(std::size_t i) const { return std::span(t).subspan(i * per, per); }
   };

@@ -8,6 +8,8 @@ namespace {
 
 /// Forms of two arms whose weights are searched one by one; of more, only the weight of an arm against the other.
 constexpr std::size_t most_turned = 8;
+/// Where the lowest place that is found is nearer to the level, there is hardly ever a proof.
+constexpr double least_margin = 0.08;
 /// How near halving comes to the infimum.
 constexpr double precision = 1e-3;
 
@@ -149,8 +151,16 @@ bool OwnVarianceEvidence::is_proved(Piece& piece, double level, double patience)
     if (value < goal.needed) return std::nullopt;  // (what leaving out small shares lost is lost)
     return goal;
   };
+  if (piece.sectors) {
+    const auto look = [&](const Matrix& lam) {
+      keep(piece, lam, evaluate(piece, lam));
+      return piece.known->value < level;
+    };
+    return piece.sectors->is_reached(caps, start, propose, look, patience);
+  }
   // two arms are quickly moved, and the boxes of pairs under a threshold need to be smaller
-  const bool reached = linkarms::is_reached(*piece.forms, caps, start, propose, limits_ ? 4.0 * patience : patience);
+  ProofState state{{}, (limits_ ? 4.0 * patience : patience) * most_boxes(caps.size())};
+  const bool reached = linkarms::is_reached(*piece.forms, caps, start, propose, state);
   if (!reached) {
     const Matrix refuted = piece.forms->lam();
     keep(piece, refuted, evaluate(piece, refuted));
@@ -284,15 +294,20 @@ bool OwnVarianceEvidence::is_reached(Piece& piece, Index first, double level) {
   const double below = level - sure * (1.0 + std::abs(level));
   make_forms(piece);
   if (is_quickly_proved(piece, first, level)) return true;
-  if (piece.known->value < below) return false;
-  if (!has_many_arms()) {
+  if (piece.known->value < below || find_low(piece, first) < level + least_margin) return false;
+  const std::vector<double> at = piece.t, near = first_move(piece, first);
+  if (!piece.sectors && !has_many_arms()) {
     // (a place that a proof could not get past is a good one to go down from)
     static_cast<void>(evaluate(piece, piece.known->lam));
     go_down(piece);
     if (piece.known->value >= below) go_down_everywhere(piece, first);
     if (piece.known->value < below) return false;
   }
-  return halve(piece, first, level, level, Use::known) >= level;
+  const auto is_proved_from = [&](const std::vector<double>& t) {
+    piece.t = t;
+    return is_proved(piece, level, 1.0);
+  };
+  return is_proved_from(at) || (!piece.sectors && is_proved_from(near));
 }
 
 }  // namespace linkarms
