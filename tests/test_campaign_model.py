@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 )
 
 import linkarms as la
-from linkarms.campaign import STATES, Campaign
+from linkarms.campaign import STATES, Campaign, Trace
 from linkarms.errors import Conflict, InvalidSample, NotFound
 
 ARMS = ["a", "b", "c"]
@@ -45,6 +45,7 @@ class Held:
 
 class Machine(RuleBasedStateMachine):
     url = None  # set by the test
+    in_order = False
     seen = None
     numbers = count(1)
 
@@ -62,8 +63,10 @@ class Machine(RuleBasedStateMachine):
             lease=LEASE,
             clock=self.clock,
             family="gaussian",
+            in_order=self.in_order,
         )
         self.handles = [made, Campaign.open(self.name, storage=self.url, clock=self.clock)]
+        self.trace = Trace(self.name, made.storage)
         self.tickets = {}
         self.told = []  # numbers of the tickets, in the order of their samples
         self.keys = {}
@@ -95,21 +98,34 @@ class Machine(RuleBasedStateMachine):
                 held.state = "expired"
                 self.expirations += 1
 
+    def in_turn(self):
+        """The tickets whose samples count, in their order, and those whose samples wait for an earlier ticket."""
+        kept = [ticket for ticket in self.told if self.tickets[ticket].state == "told"]
+        if not self.in_order:
+            return kept, []
+        missing = [t for t, held in self.tickets.items() if held.state in ("open", "expired")]
+        first = min(missing, default=float("inf"))
+        return sorted(t for t in kept if t < first), [t for t in kept if t > first]
+
+    def by_arm(self, tickets):
+        found = Counter(self.tickets[ticket].arm for ticket in tickets)
+        return {arm: found[arm] for arm in ARMS if found[arm]}
+
     def replay(self):
-        """A clusterer that is told what is not retracted, in order, until it is done; and the samples it did not get."""
+        """A clusterer that is told what counts until it is done, and the tickets whose samples wait."""
         self.late = []
         c = la.BanditClusterer(2, ARMS, stopping=STOPPING, delta=0.2, family="gaussian")
-        for ticket in self.told:
-            held = self.tickets[ticket]
-            if held.state == "told":
-                if c.done:
-                    self.late.append(ticket)
-                else:
-                    c.tell(held.arm, held.value)
-        c.set_pending(
-            [sum(h.state == "open" and h.arm == arm for h in self.tickets.values()) for arm in ARMS]
-        )
-        return c, len(self.late)
+        counting, waiting = self.in_turn()
+        for ticket in counting:
+            if c.done:
+                self.late.append(ticket)
+            else:
+                c.tell(self.tickets[ticket].arm, self.tickets[ticket].value)
+        if c.done:
+            self.late, waiting = self.late + waiting, []
+        pulls = self.by_arm([*waiting, *(t for t, held in self.tickets.items() if held.state == "open")])
+        c.set_pending([pulls.get(arm, 0) for arm in ARMS])
+        return c, waiting
 
     def take_in(self, ticket, value):
         held = self.tickets[ticket]
@@ -178,6 +194,10 @@ class Machine(RuleBasedStateMachine):
         """A page of a notebook."""
         self.expire()
         values = [LEVEL[arm] + data.draw(st.sampled_from([-0.5, 0.25])) for arm in ARMS]
+        if self.in_order:
+            with pytest.raises(Conflict, match="in the order of asking"):
+                self.handle(data).add_many(ARMS, values)
+            return
         for receipt, arm, value in zip(self.handle(data).add_many(ARMS, values), ARMS, values, strict=True):
             self.tickets[receipt.ticket] = Held(arm, "told", 0.0)
             self.take_in(receipt.ticket, value)
@@ -208,6 +228,17 @@ class Machine(RuleBasedStateMachine):
         self.take_in(ticket, value)
         assert (receipt.ticket, receipt.number) == (ticket, len(self.told))
 
+    @precondition(lambda self: self.in_order and self.tickets)
+    @rule(data=st.data(), n=st.integers(2, 4))
+    def settle(self, data, n):
+        """Tell everything that is missing, the last ticket first, and measure more: nothing waits any longer."""
+        self.expire()
+        for ticket in sorted(self.tickets, reverse=True):
+            if self.tickets[ticket].state in ("open", "expired"):
+                self.handle(data).tell(ticket, LEVEL[self.tickets[ticket].arm])
+                self.take_in(ticket, LEVEL[self.tickets[ticket].arm])
+        self.measure(data, n)
+
     @precondition(lambda self: self.tickets)
     @rule(data=st.data(), values=st.lists(VALUES, min_size=1, max_size=5))
     def tell_many(self, data, values):
@@ -235,6 +266,10 @@ class Machine(RuleBasedStateMachine):
     def add(self, data, arm, value, key):
         campaign = self.handle(data)
         self.expire()
+        if self.in_order:
+            with pytest.raises(Conflict):
+                campaign.add(arm, value, key=key)
+            return
         if key in self.keys:
             known, answer = self.keys[key]
             if known == ("add", arm, value):
@@ -270,7 +305,7 @@ class Machine(RuleBasedStateMachine):
                 self.handle(data).release(ticket)
             return
         self.handle(data).release(ticket)
-        if held.state == "open":
+        if held.state == "open" or (held.state == "expired" and self.in_order):
             held.state = "released"
 
     @precondition(lambda self: self.told)
@@ -311,7 +346,7 @@ class Machine(RuleBasedStateMachine):
             assert campaign.compute().waiting == 0
             return
         seen = campaign.status(wait=False)
-        assert seen.samples + seen.late + seen.waiting >= seen.tickets["told"]
+        assert seen.samples + seen.late + seen.waiting + sum(seen.held.values()) >= seen.tickets["told"]
         now = campaign.status()
         assert seen.age > 0.0 or seen == now
 
@@ -335,16 +370,30 @@ class Machine(RuleBasedStateMachine):
         status = self.handles[0].status()
         states = [held.state for held in self.tickets.values()]
         assert status.tickets == {state: states.count(state) for state in STATES}
-        c, late = self.replay()
-        assert status.pending == c.pending
-        assert (status.samples, status.late) == (c.n_samples, late)
+        c, waiting = self.replay()
+        assert status.pending == self.by_arm(t for t, held in self.tickets.items() if held.state == "open")
+        assert (status.samples, status.late) == (c.n_samples, len(self.late))
+        assert status.held == self.by_arm(waiting)
+        self.seen["held back"] += bool(waiting)
+        assert (status.awaited is None) == (not waiting)
+        assert status.awaited is None or self.tickets[status.awaited].state in ("open", "expired")
         assert list(status.pulls.values()) == c.result().pulls.tolist()
         assert (status.done, status.stopped) == (c.done, c.result().stopped)
         evidence, threshold = c.evidence_and_threshold()
         assert status.evidence == evidence
         assert status.threshold == (None if threshold == float("inf") else threshold)
         assert status.expirations == self.expirations
-        assert status.conditional == (self.expirations > 0 or "retracted" in states)
+        expired = self.expirations > 0 and ("released" in states or not self.in_order)
+        assert status.conditional == (expired or "retracted" in states)
+
+    @invariant()
+    def the_trace_counts_the_same(self):
+        if getattr(self, "handles", None) and self.in_order:
+            self.trace.catch_up()
+            c, _ = self.replay()
+            last = self.trace.looks[-1] if self.trace.looks else None
+            assert (last.samples if last else 0) == (c.n_samples if all(c.result().pulls) else 0)
+            assert last is None or last.evidence == c.evidence_and_threshold()[0]
 
     @invariant()
     def the_log_gives_the_state(self):
@@ -375,3 +424,11 @@ def test_every_operation_does_what_the_model_does(memory, part):
     assert all(
         seen[what] for what in ("stopped", "late", "retracted and late", "expired", "answered late")
     ), seen
+
+
+def test_the_same_where_samples_count_in_the_order_of_asking(memory):
+    seen = Counter()
+    machine = seed(2)(type("InOrder", (Machine,), {"url": memory, "seen": seen, "in_order": True}))
+    examples = 6 if "://" in memory else 9
+    run_state_machine_as_test(machine, settings=settings(max_examples=examples, stateful_step_count=35))
+    assert all(seen[what] for what in ("stopped", "late", "held back", "expired", "answered late")), seen
