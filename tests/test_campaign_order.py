@@ -13,7 +13,7 @@ from linkarms.campaign import Campaign, Trace, backup
 from linkarms.campaign import _limits as limits
 from linkarms.campaign import _operations as operations
 from linkarms.campaign._order import Order
-from linkarms.campaign._storage import STATE, Entry
+from linkarms.campaign._storage import FIGURES, STATE, Entry
 from linkarms.cli._app import run
 from linkarms.client import Client
 from linkarms.errors import Conflict, InvalidInput, StorageError, TooLarge
@@ -229,7 +229,12 @@ def test_a_repair_and_a_backup_count_the_same(tmp_path, clock):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [('"next":1', '"next":-1'), ('"later":[[2,1', '"later":[["2",1'), ('"order":', '"ordre":')],
+    [
+        ('"next":1', '"next":-1'),
+        ('"later":[[2,1', '"later":[["2",1'),
+        ('"later":[[2,1', '"later":[[2,9'),
+        ('"order":', '"ordre":'),
+    ],
 )
 def test_a_damaged_state_is_named_and_rebuilt(tmp_path, old, new):
     with create(tmp_path / "runs.db") as lamps:
@@ -246,6 +251,24 @@ def test_a_damaged_state_is_named_and_rebuilt(tmp_path, old, new):
         with pytest.raises(StorageError, match="the stored state of the campaign is damaged"):
             Campaign.open("lamps", lamps.storage).status()
         assert not lamps.doctor().ok
+        assert lamps.doctor(repair=True).repaired
+        assert Campaign.open("lamps", lamps.storage).status().held == {"neon": 1}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [('"pulls":[0,1,0]', '"pulls":[0,1]'), ('"awaited":1', '"awaited":"x"')]
+)
+def test_damaged_figures_are_named_and_rebuilt(tmp_path, old, new):
+    with create(tmp_path / "runs.db") as lamps:
+        lamps.tell(lamps.ask(2)[1], 1.5)
+        lamps.compute()
+        with lamps.storage.write("lamps") as tx:
+            stored = tx.computed(FIGURES)
+            assert old in stored.body
+            tx.rebuild(tx.head.config, tx.head.account, [], [])
+            tx.keep(stored._replace(body=stored.body.replace(old, new)))
+        with pytest.raises(StorageError, match="the stored figures of the campaign are damaged"):
+            Campaign.open("lamps", lamps.storage).status(wait=False)
         assert lamps.doctor(repair=True).repaired
         assert Campaign.open("lamps", lamps.storage).status().held == {"neon": 1}
 

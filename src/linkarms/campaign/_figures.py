@@ -99,7 +99,7 @@ class Figures:
         """Read what `computed` wrote."""
         try:
             data = json.loads(stored.body)
-            moments = data["moments"]
+            moments, result = data["moments"], Result.from_dict(data["result"])
             return cls(
                 stored.version,
                 stored.retractions,
@@ -107,10 +107,10 @@ class Figures:
                 int(data["told"]),
                 int(data["late"]),
                 bool(data["done"]),
-                Result.from_dict(data["result"]),
+                result,
                 np.array(data["means"], dtype=np.float64),
                 np.array(moments, dtype=np.float64) if isinstance(moments[0], list) else np.zeros(moments),
-                Held(**data["held"]) if "held" in data else None,
+                Held.read(data["held"], len(result.arms)) if "held" in data else None,
             )
         except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
             raise StorageError(

@@ -32,6 +32,14 @@ class Held(NamedTuple):
     awaited: int | None
     released: int
 
+    @classmethod
+    def read(cls, data: dict[str, Any], n_arms: int) -> Held:
+        """Read a stored one; ValueError, KeyError or TypeError if it is damaged."""
+        pulls, awaited = [_count(n) for n in data["pulls"]], data["awaited"]
+        if len(pulls) != n_arms:
+            raise ValueError("arms are missing")
+        return cls(pulls, None if awaited is None else _count(awaited), _count(data["released"]))
+
 
 class Order:
     """Takes the entries of a log one by one, and says which samples count with each of them.
@@ -95,8 +103,8 @@ class Order:
         return data
 
     @classmethod
-    def restored(cls, in_order: bool, data: dict[str, Any], skip: Iterable[int] = ()) -> Order:
-        """Continue from what `state` returned; ValueError, KeyError or TypeError if it is damaged."""
+    def restored(cls, in_order: bool, n_arms: int, data: dict[str, Any], skip: Iterable[int] = ()) -> Order:
+        """Continue from what `state` returned; ValueError, KeyError, TypeError or IndexError if it is damaged."""
         self = cls(in_order, skip)
         self.told, self.kept = _count(data["told"]), _count(data["kept"])
         if in_order:
@@ -106,6 +114,7 @@ class Order:
                 _count(ticket): None if arm is None else (_count(arm), value)
                 for ticket, arm, value in order["later"]
             }
+            self.held(n_arms)  # no arm beyond the last
         return self
 
 

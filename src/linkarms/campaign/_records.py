@@ -200,7 +200,7 @@ class Status(_Record):
     computed_version : int
         The last log entry that is counted in samples, pulls, held, awaited, late, done, stopped, evidence, threshold, clusters and promise.
     counted_until : datetime or None
-        The time of the last sample that is counted in them, in UTC.
+        The time of the last sample that is counted in them, in UTC; with ``in_order`` the last one stored or ticket released.
     age : float
         Seconds since then, or 0.0 if nothing has been told or retracted since: then they are current.
     waiting : int

@@ -176,7 +176,7 @@ class Run:
         """Continue from a stored state, without the samples of the tickets ``skip`` from here on."""
         try:
             data = json.loads(stored.body)
-            order = Order.restored(self.order.in_order, data, skip)
+            order = Order.restored(self.order.in_order, len(self.arms), data, skip)
             self._fresh = False
             self.clusterer.restore(data["run"])
         except (InvalidDump, ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
