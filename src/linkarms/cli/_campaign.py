@@ -114,8 +114,8 @@ def create(
       linkarms campaign create gaps --arms docks,hills,port -k 2 \\
           --family exponential --lease 2h --storage runs.db
       linkarms campaign create delays --arms jfk,lga,ewr -k 2 --clip=-30:120
-      linkarms campaign create lamps --arms led,neon,arc -k 2 --family exponential \\
-          --in-order
+      linkarms campaign create lamps --arms led,neon,arc -k 2 \\
+          --family exponential --in-order
     """
     from linkarms.campaign import Campaign
 
