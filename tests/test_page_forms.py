@@ -106,7 +106,7 @@ def test_a_ticket_that_is_gone_stays_chosen(chrome, zones):
 def test_the_form_asks_for_what_the_rule_needs(chrome, zones):
     """The rules are those that the service names; a rule without settings is sent without any. Families are sent as text."""
     watched = Watched(chrome, zones)
-    page, sent, families, clips = watched.page, [], [], []
+    page, sent, families, clips, orders = watched.page, [], [], [], []
     rule = {"name": "anytime", "about": "", "parameters": ["grid"], "required": []}
     odd = {"name": "odd", "about": "", "parameters": ["size"], "required": ["size"]}
 
@@ -124,6 +124,7 @@ def test_the_form_asks_for_what_the_rule_needs(chrome, zones):
         sent.append(body["stopping"])
         families.append(body["family"])
         clips.append(body.get("clip"))
+        orders.append(body.get("in_order"))
         route.fulfill(status=422, json={"detail": "not today"})
 
     page.route("**/api/v1/choices", choices)
@@ -155,10 +156,12 @@ def test_the_form_asks_for_what_the_rule_needs(chrome, zones):
     page.get_by_label("Smallest possible sample").fill("-30")
     page.get_by_label("Largest possible sample").fill("120")
     page.get_by_label("A sample outside").select_option("clip")
+    page.get_by_label("Samples count").select_option("asked")
     page.get_by_role("button", name="Start the campaign").click()
     page.wait_for_function("() => !document.querySelector('form button.main').disabled")
     assert families == ["gaussian-unknown", "gaussian-unknown", "gaussian:2.5", "bounded:-30:120"]
     assert clips == [None, None, None, [-30, 120]]
+    assert orders == [None, None, None, True]
     assert sent == [
         {"name": "anytime"},
         {"name": "paper", "theta": [-3, 3], "epsilon": 0.01},

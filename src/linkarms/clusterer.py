@@ -214,8 +214,8 @@ class BanditClusterer:
     def tell(self, arm: Hashable, value: ArrayLike) -> None:
         """Report one sample of an arm: a number, or ``n_features`` numbers.
 
-        Samples may come in any order, and for arms that were not asked for (such as earlier measurements), as long as nobody
-        chose to report them because of their values.
+        Samples may come in any order, and for arms that were not asked for (such as earlier measurements), as long as
+        neither whether nor when they are reported depends on their values.
         """
         self.tell_many([arm], [value])
 

@@ -19,8 +19,9 @@ How it computes, for callers that build a service on it:
 """
 
 from linkarms.campaign._backup import backup
-from linkarms.campaign._campaign import Campaign, open_storage
+from linkarms.campaign._campaign import Campaign
 from linkarms.campaign._limits import LIMITS, Limits
+from linkarms.campaign._open import open_storage
 from linkarms.campaign._overview import Overview, Sample
 from linkarms.campaign._records import Checkup, Event, Receipt, Status, Ticket
 from linkarms.campaign._storage import STATES, Computed, Entry, Head, Reader, Storage, TicketRow, Transaction

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 
-from linkarms.campaign._campaign import StorageLike, open_storage
 from linkarms.campaign._export import check_target, written_whole
+from linkarms.campaign._open import StorageLike, open_storage
 from linkarms.campaign._run import Watcher
 from linkarms.errors import InvalidInput, StorageError
 

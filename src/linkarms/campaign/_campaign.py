@@ -19,6 +19,7 @@ from linkarms.campaign._doctor import examine
 from linkarms.campaign._export import export_rows
 from linkarms.campaign._figures import Figures
 from linkarms.campaign._limits import LIMITS, check_arms, check_batch, check_lease, check_name, check_text
+from linkarms.campaign._open import StorageLike, open_storage
 from linkarms.campaign._overview import Overview, overview, see
 from linkarms.campaign._propose import ask_for_tickets, retract_sample
 from linkarms.campaign._records import Checkup, Event, Receipt, Status, Ticket
@@ -27,12 +28,11 @@ from linkarms.campaign._session import Session, chained, to_json
 from linkarms.campaign._settings import Settings, make_clusterer
 from linkarms.campaign._storage import Entry, Reader, Storage
 from linkarms.checks import Finding
-from linkarms.errors import InvalidInput, TooLarge, require
+from linkarms.errors import InvalidInput
 from linkarms.result import Result
 
-__all__ = ["Campaign", "StorageLike", "open_storage"]
+__all__ = ["Campaign"]
 
-StorageLike = str | os.PathLike[str] | Storage
 T = TypeVar("T")
 
 _DAY = 86_400.0
@@ -40,30 +40,6 @@ _DAY = 86_400.0
 
 def _nothing(reader: Reader, standing: Standing) -> Any:
     return None
-
-
-def open_storage(
-    storage: StorageLike = "sqlite:///linkarms.db", clock: Callable[[], float] | None = None
-) -> Storage:
-    """Return the storage that a path or URL names; a `Storage` is returned as it is.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import linkarms as la
-    >>> storage = la.campaign.open_storage(pathlib.Path(tempfile.mkdtemp()) / "runs.db")
-    >>> lab = la.campaign.Campaign.create("lab", ["ada", "ben", "cy"], 2, storage=storage)
-    >>> storage.names()
-    ['lab']
-    """
-    if isinstance(storage, Storage):
-        if clock is not None:
-            raise InvalidInput("a storage has its own clock; pass the clock when you open the storage")
-        return storage
-    require("sqlalchemy", "campaign")
-    from linkarms.campaign._sql import SqlStorage
-
-    return SqlStorage(storage, clock)
 
 
 class Campaign:
@@ -90,6 +66,18 @@ class Campaign:
     >>> campaign.tell(ticket, 0.3).number
     1
     >>> campaign.status().tickets["open"]
+    2
+
+    With ``in_order=True`` a sample waits until all earlier tickets are told or released:
+
+    >>> lamps = la.campaign.Campaign.create("lamps", ["led", "neon", "arc"], 2, in_order=True, storage=path)
+    >>> first, second = lamps.ask(2)
+    >>> receipt = lamps.tell(second, 0.4)
+    >>> status = lamps.status()
+    >>> status.samples, status.held, status.awaited
+    (0, {'neon': 1}, 1)
+    >>> receipt = lamps.tell(first, 7.3)
+    >>> lamps.status().samples
     2
     """
 
@@ -129,16 +117,15 @@ class Campaign:
         **settings
             ``n_features, family, delta, sampling, stopping, seed, max_samples, distance_threshold, tolerance, costs`` as for
             `BanditClusterer`, and ``clip`` as for `linkarms.cluster`: the log keeps what was measured. Families and rules must be
-            those of linkarms: only their names and numbers are stored, never code.
+            those of linkarms: only their names and numbers are stored, never code. With ``in_order=True`` samples count in the
+            order of asking: one that is told early is stored at once, and counts when every earlier ticket is told or released.
+            The promise needs that where the time that a sample takes depends on its value.
         """
         check_name(name)
         names, seconds = check_arms(arms), check_lease(lease)
-        features = check_integer("n_features", settings.get("n_features", 1), 1)
-        if features > LIMITS.features:
-            raise TooLarge(f"n_features={features} is too many; a campaign takes at most {LIMITS.features}")
-        clusterer, clip = make_clusterer(n_clusters, names, settings)
+        clusterer, others = make_clusterer(n_clusters, names, settings)
         stored: dict[str, Any] = {"linkarms": __version__, "clusterer": clusterer.dump(), "lease": seconds}
-        config = to_json(stored | ({} if clip is None else {"clip": clip}))
+        config = to_json(stored | others)
         opened = open_storage(storage, clock)
         first = Entry(1, opened.now(), "create", None, None, None, config, "")
         first = first._replace(digest=chained("", first))
@@ -236,7 +223,10 @@ class Campaign:
         worker: str | None = None,
         key: str | None = None,
     ) -> list[Receipt]:
-        """Store samples that were not asked for, such as earlier measurements; all of them or, if one is refused, none."""
+        """Store samples that were not asked for, such as earlier measurements; all of them or, if one is refused, none.
+
+        With ``in_order=True`` this is a `Conflict`: they have no place in the order of asking.
+        """
         names, samples = list(arms), list(values)
         check_batch("the number of samples", len(names))
         _check_optional(worker=worker, key=key)
@@ -245,7 +235,10 @@ class Campaign:
             return _operations.add(session, indices, checked.tolist(), worker, key)
 
     def release(self, ticket: Ticket | int) -> None:
-        """Give back a ticket that will not be measured, for a reason that has nothing to do with its value."""
+        """Give back a ticket that will not be measured, for a reason that has nothing to do with its value.
+
+        With ``in_order=True``, how long it took is not such a reason. Later samples wait for an expired ticket until it is released.
+        """
         number = _number(ticket)
         with self._change() as session:
             _operations.release(session, number)
@@ -359,9 +352,9 @@ class Campaign:
 
     @contextmanager
     def _change(self) -> Iterator[Session]:
-        arms = self._computer.run.arms
+        run = self._computer.run
         with self.storage.write(self.name, known=True) as tx:
-            session = Session.begin(tx, arms)
+            session = Session.begin(tx, run.arms, run.order.in_order)
             yield session
             session.finish()
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import islice, takewhile
 from typing import Any, NamedTuple, TypeVar
 
 from linkarms.campaign._account import Account
 from linkarms.campaign._figures import Figures
-from linkarms.campaign._run import SAMPLES, Run, Watcher, retracted
+from linkarms.campaign._run import Run, Watcher, retracted
 from linkarms.campaign._storage import FIGURES, STATE, Computed, Entry, Head, Reader, Storage, TicketRow
 from linkarms.errors import StorageError
 
@@ -123,16 +123,17 @@ class Computer:
     def _read_on(self, reader: Reader, standing: Standing) -> _Step:
         """Read the state to continue from, and the entries that follow it."""
         run, last, retractions = self.run, standing.head.version, standing.account.retractions
+        kinds = run.order.kinds
         astray = self._lost or run.retractions != retractions or run.version > last
         if not astray and reader.head.state_version <= run.version:
-            return _Step(read_page(reader, run.version, last))
+            return _Step(read_page(reader, kinds, run.version, last))
         stored = reader.computed(STATE)
         if stored is not None and (stored.retractions != retractions or stored.version > last):
             stored = None
         if not astray and (stored is None or stored.version <= run.version):
-            return _Step(read_page(reader, run.version, last))
+            return _Step(read_page(reader, kinds, run.version, last))
         skip = retracted(reader, last)
-        return _Step(read_page(reader, 0 if stored is None else stored.version, last), skip, stored)
+        return _Step(read_page(reader, kinds, 0 if stored is None else stored.version, last), skip, stored)
 
     def _take(self, step: _Step, last: int, progress: Watcher | None) -> bool:
         """Count what was read; return whether that was all up to entry ``last``."""
@@ -151,7 +152,7 @@ class Computer:
     def figures(self) -> Figures:
         """Return the figures of the current run, computed if necessary. The lock has to be held."""
         run, known = self.run, self._figures
-        if known is not None and (known.retractions, known.told) == (run.retractions, run.told):
+        if known is not None and known.counts == (run.retractions, run.order.told, run.order.released):
             return known
         began = time.monotonic()
         found = Figures.of(run)
@@ -187,11 +188,11 @@ class _Step(NamedTuple):
     state: Computed | None = None
 
 
-def read_page(reader: Reader, after: int, last: int) -> list[Entry]:
-    """Read some entries with samples that follow entry ``after``, up to entry ``last``; fewer than `PAGE` if these are all."""
+def read_page(reader: Reader, kinds: Sequence[str], after: int, last: int) -> list[Entry]:
+    """Read some entries of these kinds that follow entry ``after``, up to entry ``last``; fewer than `PAGE` if these are all."""
     if after >= last:
         return []
-    found = takewhile(lambda entry: entry.seq <= last, reader.entries(after, SAMPLES))
+    found = takewhile(lambda entry: entry.seq <= last, reader.entries(after, kinds))
     return list(islice(found, PAGE))
 
 
@@ -201,7 +202,7 @@ def advance(
     """Bring a run to entry ``goal``; ``last`` is the end for the progress that is shown."""
     while run.version < goal:
         with storage.read(name, known=True) as reader:
-            page = read_page(reader, run.version, goal)
+            page = read_page(reader, run.order.kinds, run.version, goal)
         run.feed(page, shown(progress, last or goal))
         if len(page) < PAGE:
             run.version = goal

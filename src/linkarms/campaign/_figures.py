@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from linkarms._version import __version__
 from linkarms.campaign._account import REPAIR
+from linkarms.campaign._order import Held
 from linkarms.campaign._run import Run
 from linkarms.campaign._storage import FIGURES, Computed
 from linkarms.errors import StorageError
@@ -36,6 +37,8 @@ class Figures:
         The clusters, the evidence and the rest.
     means, moments : ndarray
         As `BanditClusterer.means` and `BanditClusterer.moments`.
+    held : Held or None
+        Samples that wait for an earlier ticket; None where samples count when they are told.
     """
 
     version: int
@@ -47,6 +50,12 @@ class Figures:
     result: Result
     means: NDArray[np.float64]
     moments: NDArray[np.float64]
+    held: Held | None = None
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Retracted samples, told ones, and released tickets if they matter: while these stay the same, so do the figures."""
+        return self.retractions, self.told, self.held.released if self.held else 0
 
     @classmethod
     def of(cls, run: Run) -> Figures:
@@ -56,12 +65,13 @@ class Figures:
             run.version,
             run.retractions,
             run.at,
-            run.told,
+            run.order.told,
             run.late,
             clusterer.done,
             clusterer.result(),
             clusterer.means,
             clusterer.moments,
+            run.held if run.order.in_order else None,
         )
 
     def newer_than(self, other: Figures | None) -> bool:
@@ -79,6 +89,8 @@ class Figures:
             "means": self.means.tolist(),
         }
         data["moments"] = self.moments.tolist() if self.moments.any() else list(self.moments.shape)
+        if self.held is not None:
+            data["held"] = self.held._asdict()
         body = json.dumps(data, separators=(",", ":"))  # an estimate may be infinite
         return Computed(FIGURES, self.retractions, self.version, self.at, body)
 
@@ -87,7 +99,7 @@ class Figures:
         """Read what `computed` wrote."""
         try:
             data = json.loads(stored.body)
-            moments = data["moments"]
+            moments, result = data["moments"], Result.from_dict(data["result"])
             return cls(
                 stored.version,
                 stored.retractions,
@@ -95,9 +107,10 @@ class Figures:
                 int(data["told"]),
                 int(data["late"]),
                 bool(data["done"]),
-                Result.from_dict(data["result"]),
+                result,
                 np.array(data["means"], dtype=np.float64),
                 np.array(moments, dtype=np.float64) if isinstance(moments[0], list) else np.zeros(moments),
+                Held.read(data["held"], len(result.arms)) if "held" in data else None,
             )
         except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
             raise StorageError(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from linkarms.campaign._account import Account
+from linkarms.campaign._order import in_order_of
 from linkarms.campaign._session import chained, to_json
 from linkarms.campaign._storage import EXPIRED, OPEN, RELEASED, RETRACTED, TOLD, Entry, TicketRow
 
@@ -40,6 +41,7 @@ class Ledger:
         self.tickets: dict[int, TicketRow] = {}
         self.retracted: set[int] = set()
         self.entries, self.digest, self.at = 0, "", 0
+        self._in_order = False
 
     def take(self, entry: Entry) -> None:
         """Replay one more entry."""
@@ -69,6 +71,7 @@ class Ledger:
 
     def _create(self, entry: Entry, body: Any) -> None:
         self.config = entry.body
+        self._in_order = in_order_of(body)
         self.account.pending = [0] * len(json.loads(body["clusterer"])["arms"])
 
     def _ask(self, entry: Entry, body: Any) -> None:
@@ -87,7 +90,7 @@ class Ledger:
             self._move(i, (OPEN,), EXPIRED)
 
     def _release(self, entry: Entry, body: Any) -> None:
-        self._move(body["ticket"], (OPEN,), RELEASED)
+        self._move(body["ticket"], (OPEN, EXPIRED) if self._in_order else (OPEN,), RELEASED)
 
     def _retract(self, entry: Entry, body: Any) -> None:
         self._move(body["ticket"], (TOLD,), RETRACTED)

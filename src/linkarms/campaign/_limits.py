@@ -23,7 +23,7 @@ class Limits(NamedTuple):
     batch : int
         Tickets per ask, samples per batch.
     open_tickets : int
-        Tickets that are open at the same time.
+        Tickets that are open at the same time; samples that may wait for an earlier ticket when more are asked for.
     text : int
         Characters in the name of a worker or an arm, or in a key.
     reason : int

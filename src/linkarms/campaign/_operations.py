@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from linkarms.campaign._account import Account
 from linkarms.campaign._limits import LIMITS
+from linkarms.campaign._order import Held
 from linkarms.campaign._records import Receipt, Ticket, moment
 from linkarms.campaign._session import Session, request_digest, to_json
 from linkarms.campaign._storage import EXPIRED, OPEN, RELEASED, RETRACTED, TOLD, Entry, TicketRow
@@ -21,6 +22,7 @@ __all__ = [
     "ask",
     "ask_request",
     "asked_before",
+    "check_held",
     "check_open",
     "find_ticket",
     "release",
@@ -58,6 +60,14 @@ def check_open(account: Account, n: int) -> None:
         raise TooLarge(
             f"{account.states[OPEN]} tickets are open and {n} more are requested; at most {LIMITS.open_tickets} may be open: "
             "tell or release some first"
+        )
+
+
+def check_held(held: Held) -> None:
+    """Refuse tickets while too many samples wait for one that nobody tells or releases."""
+    if sum(held.pulls) > LIMITS.open_tickets:
+        raise TooLarge(
+            f"{sum(held.pulls)} samples wait for ticket {held.awaited}; at most {LIMITS.open_tickets} may wait: tell or release it first"
         )
 
 
@@ -106,7 +116,7 @@ def tell(
         elif json.loads(known.value) != sample:
             raise Conflict(
                 f"ticket {row.ticket} was told with another value, {_shown(known.value)}; it keeps that one: retract it if it is "
-                "wrong, and add the right one"
+                + ("wrong" if session.in_order else "wrong, and add the right one")
             )
     if new or key:
         _store(session, "tell", list(new.values()), fresh, None, key, request)
@@ -125,6 +135,11 @@ def add(
     key: str | None,
 ) -> list[Receipt]:
     """Store samples that were not asked for."""
+    if session.in_order:
+        raise Conflict(
+            "this campaign counts samples in the order of asking, where a sample that was not asked for has no place; "
+            "ask for a ticket and tell its sample"
+        )
     request = request_digest(key, "add", list(arms), samples, worker)
     before = session.earlier(key, request)
     if before is not None:
@@ -144,13 +159,13 @@ def add(
 def release(session: Session, ticket: int) -> None:
     """Give back a ticket."""
     row = find_ticket({r.ticket: r for r in session.tx.tickets([ticket])}, ticket)
-    if row.state in (RELEASED, EXPIRED):
-        return  # an expired ticket no longer counts; there is nothing to give back
-    if row.state != OPEN:
+    if row.state == RELEASED or (row.state == EXPIRED and not session.in_order):
+        return  # an expired ticket no longer counts; there is nothing to give back, unless later samples wait for it
+    if row.state not in (OPEN, EXPIRED):
         raise Conflict(f"ticket {ticket} is {row.state} and cannot be released; a wrong sample is retracted")
     session.log("release", {"ticket": ticket})
     session.tx.update_tickets([row._replace(state=RELEASED)])
-    session.account.move(row.arm, OPEN, RELEASED)
+    session.account.move(row.arm, row.state, RELEASED)
 
 
 def retract(session: Session, row: TicketRow, reason: str) -> None:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from linkarms.campaign._computer import Standing
 from linkarms.campaign._figures import Figures
+from linkarms.campaign._order import SAMPLES
 from linkarms.campaign._records import Status, Ticket, _Record, moment
 from linkarms.campaign._report import result, status
-from linkarms.campaign._run import SAMPLES, Run
+from linkarms.campaign._run import Run
 from linkarms.campaign._storage import OPEN, Reader
 from linkarms.families import ArmFamilies
 from linkarms.result import Result

@@ -43,6 +43,7 @@ def ask_for_tickets(
             standing, before = computer.catch_up(look)
             if before is not None:
                 return _operations.asked_before(before, run.arms)
+            _operations.check_held(run.held)
             arms = run.choose(n, standing.account)
             if not arms and key is None:
                 computer.store_if_worth()

@@ -157,6 +157,8 @@ class Status(_Record):
         Differences of distances below this do not matter.
     clip : tuple of float or None
         The range to which samples are clipped before they are counted; None where they are not.
+    in_order : bool
+        Samples count in the order of asking.
     n_features : int
         Numbers per sample.
     delta : float
@@ -173,6 +175,10 @@ class Status(_Record):
         The same by arm.
     pending : dict
         Open tickets by arm, where there are any.
+    held : dict
+        Samples by arm, where there are any, that are stored and count when earlier tickets are told or released: with ``in_order``.
+    awaited : int or None
+        The ticket that all of them wait for: the first one that is neither told nor released; None if no sample waits.
     tickets : dict
         Tickets in each state: open, told, released, expired, retracted.
     late : int
@@ -188,17 +194,17 @@ class Status(_Record):
     clusters : list of lists
         The clusters as they are known now; empty before every arm has a sample.
     conditional : bool
-        A lease expired or a sample was retracted.
+        A lease expired or a sample was retracted; with ``in_order`` an expired lease alone changes nothing.
     promise : str
         What is promised, and on what condition, in words.
     computed_version : int
-        The last log entry that is counted in samples, pulls, late, done, stopped, evidence, threshold, clusters and promise.
+        The last log entry that is counted in samples, pulls, held, awaited, late, done, stopped, evidence, threshold, clusters and promise.
     counted_until : datetime or None
-        The time of the last sample that is counted in them, in UTC.
+        The time of the last sample that is counted in them, in UTC; with ``in_order`` the last one stored or ticket released.
     age : float
         Seconds since then, or 0.0 if nothing has been told or retracted since: then they are current.
     waiting : int
-        Samples that are stored and not counted yet.
+        Samples that are stored and not counted yet, because they came since the last computation; those in `held` are separate.
 
     Examples
     --------
@@ -218,6 +224,7 @@ class Status(_Record):
     distance_threshold: float | None
     tolerance: float
     clip: tuple[float, float] | None
+    in_order: bool
     n_features: int
     delta: float
     sampling: str
@@ -228,6 +235,8 @@ class Status(_Record):
     samples: int
     pulls: dict[str, int]
     pending: dict[str, int]
+    held: dict[str, int]
+    awaited: int | None
     tickets: dict[str, int]
     late: int
     expirations: int

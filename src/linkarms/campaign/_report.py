@@ -10,9 +10,10 @@ from typing import Any
 from linkarms.campaign._account import Account
 from linkarms.campaign._computer import Standing
 from linkarms.campaign._figures import Figures
+from linkarms.campaign._order import Held
 from linkarms.campaign._records import Event, Status, moment
 from linkarms.campaign._run import Run
-from linkarms.campaign._storage import Reader
+from linkarms.campaign._storage import RELEASED, Reader
 from linkarms.result import Result
 
 __all__ = ["CONDITIONAL", "condition", "events", "result", "status"]
@@ -21,10 +22,15 @@ __all__ = ["CONDITIONAL", "condition", "events", "result", "status"]
 CONDITIONAL = "the promise is conditional: "
 
 
-def condition(account: Account) -> str | None:
+def condition(account: Account, in_order: bool) -> str | None:
     """Return what the promise depends on besides its usual conditions, in words; None if on nothing."""
     parts = []
-    if account.expirations:
+    if in_order:  # later samples wait for an expired ticket, so it leaves nothing out until it is released
+        if account.expirations and account.states[RELEASED]:
+            parts.append(
+                f"{account.expirations} lease(s) expired; it holds only if none of these tickets was released because its sample took long"
+            )
+    elif account.expirations:
         parts.append(
             f"{account.expirations} lease(s) expired; it holds only if whether a sample came in time did not depend on its value"
         )
@@ -38,9 +44,14 @@ def condition(account: Account) -> str | None:
 def status(run: Run, standing: Standing, figures: Figures) -> Status:
     """Return the state of the campaign; if the figures are older than the rest, it says so."""
     clusterer, head, account, found = run.clusterer, standing.head, standing.account, figures.result
-    depends = condition(account)
+    depends, in_order = condition(account, run.order.in_order), run.order.in_order
     promise = "; ".join(_reasons(run, account, figures))
-    current = (figures.retractions, figures.told) == (account.retractions, account.told)
+    current = figures.counts == (
+        account.retractions,
+        account.told,
+        account.states[RELEASED] if in_order else 0,
+    )
+    held = figures.held or Held([0] * len(run.arms), None, 0)
     return Status(
         name=head.name,
         arms=run.arms,
@@ -48,6 +59,7 @@ def status(run: Run, standing: Standing, figures: Figures) -> Status:
         distance_threshold=clusterer.distance_threshold,
         tolerance=clusterer.tolerance,
         clip=None if run.clip is None else (run.clip.low, run.clip.high),
+        in_order=in_order,
         n_features=clusterer.n_features,
         delta=clusterer.delta,
         sampling=run.sampling,
@@ -58,6 +70,8 @@ def status(run: Run, standing: Standing, figures: Figures) -> Status:
         samples=found.samples,
         pulls={name: int(n) for name, n in zip(run.arms, found.pulls, strict=True)},
         pending=account.by_name(run.arms),
+        held={name: n for name, n in zip(run.arms, held.pulls, strict=True) if n},
+        awaited=held.awaited,
         tickets=dict(account.states),
         late=figures.late,
         expirations=account.expirations,
@@ -83,7 +97,11 @@ def result(run: Run, account: Account, figures: Figures) -> Result:
 
 def _reasons(run: Run, account: Account, figures: Figures) -> list[str]:
     """Return why the run stopped or has not, what clipping means for the clusters, and the conditions of the promise."""
-    parts = [figures.result.reason, run.clip.remark if run.clip else None, condition(account)]
+    parts = [
+        figures.result.reason,
+        run.clip.remark if run.clip else None,
+        condition(account, run.order.in_order),
+    ]
     return [part for part in parts if part is not None]
 
 

@@ -1,4 +1,4 @@
-"""The state of a campaign in memory: a clusterer that is told the samples of the log, in their order."""
+"""The state of a campaign in memory: a clusterer that is told the samples of the log, in the order in which they count."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from linkarms._clip import Clip, check_clip
 from linkarms._samples import as_sample
 from linkarms._version import __version__
 from linkarms.campaign._account import REPAIR, Account
+from linkarms.campaign._order import Held, Order, in_order_of
 from linkarms.campaign._storage import STATE, Computed, Entry, Reader
 from linkarms.clusterer import BanditClusterer
 from linkarms.errors import InvalidDump, InvalidInput, LinkarmsError, StorageError
 
-__all__ = ["SAMPLES", "Run", "Watcher", "clip_of", "retracted"]
+__all__ = ["Run", "Watcher", "clip_of", "retracted"]
 
 #: A function that is called with the share that is done and a text. An exception from it ends the work.
 Watcher = Callable[[float, str], None]
 
-#: The log entries that hold samples.
-SAMPLES = ("tell", "add")
 #: Samples that the clusterer is told at once.
 _CHUNK = 1_000
 #: A state is stored after so many samples, or so many seconds of computing, since the last stored one.
@@ -35,8 +34,8 @@ _WORTH = (256, 0.05)
 class Run:
     """A clusterer, and how far it is in the log.
 
-    The clusterer is a function of the samples that are not retracted, in the order in which they were stored, and of nothing else:
-    it counts them until it is done, and ignores later ones. It can be computed again from the log, bit for bit.
+    The clusterer is a function of the samples that are not retracted, in the order in which they count (see `Order`), and of nothing
+    else: it counts them until it is done, and ignores later ones. It can be computed again from the log, bit for bit.
 
     Attributes
     ----------
@@ -52,8 +51,10 @@ class Run:
         The names of the rules.
     version, retractions : int
         The last log entry it has seen, and how many retractions it knows of.
-    told, kept, at : int
-        Samples in those entries, how many of them are not retracted, and the time of the last one; 0 before the first.
+    order : Order
+        Samples in those entries, and which of them count.
+    at : int
+        The time of the last one; 0 before the first.
     """
 
     def __init__(self, config: str) -> None:
@@ -62,6 +63,7 @@ class Run:
             self.clusterer = BanditClusterer.load(data["clusterer"])
             self.lease = float(data["lease"])
             self.clip = clip_of(data)
+            self.order = Order(in_order_of(data))
             settings = json.loads(data["clusterer"])
             self.sampling, self.stopping = (
                 str(settings["sampling"]["name"]),
@@ -71,23 +73,28 @@ class Run:
             raise StorageError(f"the settings of the campaign are damaged ({error}); {REPAIR}") from error
         self.arms = tuple(str(arm) for arm in self.clusterer.arms)
         self._first = self.clusterer.snapshot()
-        self.version = self.retractions = self.told = self.kept = self.at = 0
-        self._skip: set[int] = set()
+        self.version = self.retractions = self.at = 0
         self._fresh = True
         self._unsaved = [0.0, 0.0]
 
     @property
     def late(self) -> int:
         """Number of stored samples that are not counted because the run was done."""
-        return self.kept - self.clusterer.n_samples
+        return self.order.kept - self.clusterer.n_samples - sum(self.held.pulls)
+
+    @property
+    def held(self) -> Held:
+        """The samples that wait for an earlier ticket; none once the run is done."""
+        found = self.order.held(len(self.arms))
+        return Held([0] * len(self.arms), None, found.released) if self.clusterer.done else found
 
     def begin_again(self, skip: Iterable[int] = ()) -> None:
         """Go back to the beginning of the log, to replay it without the samples of the tickets ``skip``."""
-        self._skip = set(skip)
+        gone = set(skip)
+        self.order = Order(self.order.in_order, gone)
         if not self._fresh:
             self.clusterer.restore(self._first)
-        self.version, self.retractions = 0, len(self._skip)
-        self.told = self.kept = self.at = 0
+        self.version, self.retractions, self.at = 0, len(gone), 0
         self._fresh, self._unsaved = True, [0.0, 0.0]
 
     def feed(self, entries: Iterable[Entry], progress: Callable[[int], None] | None = None) -> None:
@@ -97,16 +104,14 @@ class Run:
         """
         began = time.perf_counter()
         for entry in entries:
-            samples = json.loads(entry.body)["samples"]
-            kept = [(arm, value) for ticket, arm, value in samples if ticket not in self._skip]
-            for i in range(0, len(kept), _CHUNK):
+            before = self.order.kept
+            counted = self.order.take(entry)
+            for i in range(0, len(counted), _CHUNK):
                 if progress is not None:
                     progress(entry.seq)
-                self._show(entry, kept[i : i + _CHUNK])
+                self._show(entry, counted[i : i + _CHUNK])
             self.version, self.at = entry.seq, entry.at
-            self.told += len(samples)
-            self.kept += len(kept)
-            self._unsaved[0] += len(kept)
+            self._unsaved[0] += self.order.kept - before
         self._unsaved[1] += time.perf_counter() - began
 
     def _show(self, entry: Entry, samples: list[tuple[int, Any]]) -> None:
@@ -139,8 +144,11 @@ class Run:
         return indices, np.array(measured).reshape(counted.shape)
 
     def choose(self, n: int, account: Account) -> list[int]:
-        """Return the arms of the next ``n`` pulls, open tickets counted as pulls; fewer at the end of the budget, none once done."""
-        self.clusterer.set_pending(account.pending)
+        """Return the arms of the next ``n`` pulls; fewer at the end of the budget, none once done.
+
+        Open tickets, and samples that wait for an earlier ticket, count as pulls.
+        """
+        self.clusterer.set_pending([a + b for a, b in zip(account.pending, self.held.pulls, strict=True)])
         index = {name: m for m, name in enumerate(self.clusterer.arms)}
         return [index[name] for name in self.clusterer.ask(n)]
 
@@ -158,7 +166,7 @@ class Run:
     def state(self) -> Computed:
         """Return the state to be stored; floating-point numbers survive bit for bit."""
         self.clusterer.set_pending([0] * len(self.arms))
-        data: dict[str, Any] = {"linkarms": __version__, "told": self.told, "kept": self.kept}
+        data: dict[str, Any] = {"linkarms": __version__, **self.order.state()}
         data["run"] = self.clusterer.snapshot()
         body = json.dumps(data, allow_nan=False, separators=(",", ":"))
         self._unsaved = [0.0, 0.0]
@@ -168,14 +176,13 @@ class Run:
         """Continue from a stored state, without the samples of the tickets ``skip`` from here on."""
         try:
             data = json.loads(stored.body)
-            told, kept = _count(data["told"]), _count(data["kept"])
+            order = Order.restored(self.order.in_order, len(self.arms), data, skip)
             self._fresh = False
             self.clusterer.restore(data["run"])
         except (InvalidDump, ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
             raise StorageError(f"the stored state of the campaign is damaged ({error}); {REPAIR}") from error
-        self._skip = set(skip)
+        self.order = order
         self.version, self.retractions, self.at = stored.version, stored.retractions, stored.at
-        self.told, self.kept = told, kept
         self._unsaved = [0.0, 0.0]
 
 
@@ -188,9 +195,3 @@ def retracted(reader: Reader, last: int) -> set[int]:
 def clip_of(config: dict[str, Any]) -> Clip | None:
     """Return the range to which the samples of a campaign are clipped; None without one, as in campaigns of earlier versions."""
     return None if config.get("clip") is None else check_clip(config["clip"])
-
-
-def _count(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{value!r} is not a number of samples")
-    return value

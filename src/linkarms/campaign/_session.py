@@ -49,6 +49,8 @@ class Session:
         The time of all that happens here.
     version, digest : int, str
         The last entry of the log so far.
+    in_order : bool
+        Samples count in the order of asking.
     """
 
     tx: Transaction
@@ -57,13 +59,14 @@ class Session:
     at: int
     version: int
     digest: str
+    in_order: bool = False
 
     @classmethod
-    def begin(cls, tx: Transaction, arms: tuple[str, ...]) -> Session:
+    def begin(cls, tx: Transaction, arms: tuple[str, ...], in_order: bool) -> Session:
         """Start, and mark leases that are over as expired."""
         head = tx.head
         account = Account.from_json(head.account, len(arms))
-        session = cls(tx, account, arms, max(tx.now, head.at), head.version, head.digest)
+        session = cls(tx, account, arms, max(tx.now, head.at), head.version, head.digest, in_order)
         if head.at - tx.now > _SET_BACK:
             session._set_back(head.at - tx.now)
         session._expire()

@@ -6,9 +6,12 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from linkarms._clip import Clip, check_clip
+from linkarms._clip import check_clip
+from linkarms._validate import check_integer
+from linkarms.campaign._limits import LIMITS
+from linkarms.campaign._order import check_in_order
 from linkarms.clusterer import BanditClusterer
-from linkarms.errors import InvalidDump, InvalidInput
+from linkarms.errors import InvalidDump, InvalidInput, TooLarge
 from linkarms.sampling import sampling_from_dict
 
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ __all__ = ["Settings", "make_clusterer"]
 
 
 class Settings(TypedDict, total=False):
-    """Settings of a campaign: those of `BanditClusterer`, and ``clip``, the range to which samples are clipped."""
+    """Settings of a campaign: those of `BanditClusterer`, ``clip``, the range to which samples are clipped, and ``in_order``."""
 
     n_features: int
     family: FamilyLike | None
@@ -34,20 +37,24 @@ class Settings(TypedDict, total=False):
     tolerance: float
     costs: CostsLike | None
     clip: tuple[float, float] | None
+    in_order: bool
 
 
 def make_clusterer(
     n_clusters: int | None, arms: Sequence[str], settings: Settings
-) -> tuple[BanditClusterer, Clip | None]:
-    """Return the clusterer of a new campaign, and the range to which its samples are clipped; None without one."""
+) -> tuple[BanditClusterer, dict[str, Any]]:
+    """Return the clusterer of a new campaign, and what its config holds of the other settings: those that are not the default."""
     given: dict[str, Any] = dict(settings)
-    range_given = given.pop("clip", None)
+    range_given, in_order = given.pop("clip", None), check_in_order(given.pop("in_order", False))
+    features = check_integer("n_features", given.get("n_features", 1), 1)
+    if features > LIMITS.features:
+        raise TooLarge(f"n_features={features} is too many; a campaign takes at most {LIMITS.features}")
     clip = None if range_given is None else check_clip(range_given)
     if clip is not None and given.get("family") is None:
-        given["family"] = clip.family(given.get("n_features", 1))
+        given["family"] = clip.family(features)
     clusterer = BanditClusterer(n_clusters, arms, **given)
     refuse_unstorable(clusterer, [given.get("sampling"), given.get("stopping")])
-    return clusterer, clip
+    return clusterer, ({} if clip is None else {"clip": clip}) | ({"in_order": True} if in_order else {})
 
 
 def refuse_unstorable(clusterer: BanditClusterer, rules: Sequence[Any]) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from linkarms._clip import Clip
 from linkarms.campaign._computer import PAGE, read_page
+from linkarms.campaign._order import Order, in_order_of
 from linkarms.campaign._records import moment
 from linkarms.campaign._run import clip_of, retracted
 from linkarms.campaign._storage import Entry, Storage
@@ -29,7 +30,7 @@ class Look:
     evidence, threshold : float
         The statistic of the stopping rule and the level it has to reach.
     at : float
-        When the last of them was told, in seconds since 1970.
+        When the last of them was told or, in a campaign with ``in_order``, began to count; in seconds since 1970.
     labels : tuple of int
         The cluster of each arm.
     error_bound : float or None
@@ -92,7 +93,8 @@ class Trace:
         self._clip: Clip | None = None
         #: Entries replayed so far, and entries up to which all retractions are known.
         self._seen, self._known = 0, 0
-        self._next, self._at, self._skip = 0, 0.0, set[int]()
+        self._order = Order(False)  # replaced when the run is loaded
+        self._next, self._at = 0, 0.0
         self._looks: list[Look] = []
         self._last: Look | None = None
 
@@ -109,9 +111,8 @@ class Trace:
             while done < 1.0:
                 page, version = self._read_on()
                 for entry in page:
-                    for ticket, arm, value in json.loads(entry.body)["samples"]:
-                        if ticket not in self._skip:
-                            self._take_in(arm, value, moment(entry.at).timestamp())
+                    for arm, value in self._order.take(entry):
+                        self._take_in(arm, value, moment(entry.at).timestamp())
                     self._seen = entry.seq
                     if time.monotonic() > end:
                         break
@@ -130,12 +131,12 @@ class Trace:
             head = reader.head
             if self._known > head.version or any(True for _ in reader.entries(self._known, ("retract",))):
                 self._forget()
-            skip = retracted(reader, head.version) if self._run is None else self._skip
-            page = read_page(reader, self._seen, head.version)
+            config = json.loads(head.config) if self._run is None else {}
+            if self._run is None:
+                self._order = Order(in_order_of(config), retracted(reader, head.version))
+            page = read_page(reader, self._order.kinds, self._seen, head.version)
         if self._run is None:
-            config = json.loads(head.config)
             self._run, self._clip = BanditClusterer.load(config["clusterer"]), clip_of(config)
-            self._skip = skip
         self._known = head.version
         return page, head.version
 

@@ -172,13 +172,15 @@ def _long_logs_come_in_order(make: Make) -> None:
     create(storage, "long")
     with storage.write("long") as tx:
         for seq in range(2, 2_503):
-            tx.append(entry(seq, kind="ask" if seq % 2 else "tell"))
+            tx.append(entry(seq, kind=("release" if seq % 10 == 0 else "tell", "ask")[seq % 2]))
         tx.save(2_502, 4_000, "d", "s")
     with storage.read("long") as reader:
         demand([e.seq for e in reader.entries()] == list(range(1, 2_503)), "entries are lost or out of order")
         demand([e.seq for e in reader.entries(after=2_500)] == [2_501, 2_502], "entries(after) is wrong")
         odd = [e.seq for e in reader.entries(kinds=("ask",))]
         demand(odd == list(range(3, 2_503, 2)), "entries(kinds) is wrong")
+        even = [e.seq for e in reader.entries(2_000, ("tell", "add", "release"))]
+        demand(even == list(range(2_002, 2_503, 2)), "entries with several kinds are wrong or out of order")
 
 
 def _tickets_are_found_and_changed(make: Make) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from linkarms._family_syntax import DEFAULT
 from linkarms.cli import _campaign_report as report
-from linkarms.cli._campaign_options import Key, Lease, Name, StorageUrl, Ticket, Worker
+from linkarms.cli._campaign_options import InOrder, Key, Lease, Name, StorageUrl, Ticket, Worker
 from linkarms.cli._options import (
     Clip,
     Costs,
@@ -98,6 +98,7 @@ def create(
     max_samples: MaxSamples = None,
     costs: Costs = None,
     lease: Lease = None,
+    in_order: InOrder = False,
     seed: Seed = 0,
     storage: StorageUrl = None,
     as_json: Json = False,
@@ -113,12 +114,14 @@ def create(
       linkarms campaign create gaps --arms docks,hills,port -k 2 \\
           --family exponential --lease 2h --storage runs.db
       linkarms campaign create delays --arms jfk,lga,ewr -k 2 --clip=-30:120
+      linkarms campaign create lamps --arms led,neon,arc -k 2 \\
+          --family exponential --in-order
     """
     from linkarms.campaign import Campaign
 
     settings: dict[str, Any] = {"n_features": features, "family": family, "delta": delta}
     settings |= {"seed": seed, "max_samples": max_samples, "costs": parse_costs(costs)}
-    settings |= {"distance_threshold": distance_threshold, "tolerance": tolerance}
+    settings |= {"distance_threshold": distance_threshold, "tolerance": tolerance, "in_order": in_order}
     settings["clip"] = None if clip is None else parse_clip(clip)
     settings["stopping"] = parse_stopping(stopping, theta, epsilon)
     if sampling is not None:
@@ -132,6 +135,8 @@ def create(
         elif not quiet:
             wanted = goal_words(k, distance_threshold, tolerance)
             print(f"campaign {name}: {len(names)} arms, {wanted}, delta={delta:g}")
+            if in_order:
+                print("samples count in the order of asking")
             if settings["clip"] is not None:
                 low, high = settings["clip"]
                 print(f"samples are clipped to {low:g} .. {high:g} before they are counted")
@@ -237,7 +242,7 @@ def add(
     """Store a sample that was not asked for, or many from stdin.
 
     With - in place of the arm, each line of stdin has an arm and its numbers; all lines are stored, or none. Such samples count, as
-    long as nobody chose to report them because of their values.
+    long as nobody chose to report them because of their values. A campaign created with --in-order refuses them.
 
     \b
     Examples:
@@ -256,7 +261,7 @@ def release(
 ) -> None:
     """Give back a ticket that will not be measured.
 
-    The reason must have nothing to do with the value.
+    The reason must have nothing to do with the value; in a campaign created with --in-order, not with the time it took either.
 
     \b
     Examples:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Key", "Lease", "Name", "StorageUrl", "Ticket", "Worker"]
+__all__ = ["InOrder", "Key", "Lease", "Name", "StorageUrl", "Ticket", "Worker"]
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The campaign.")]
 Ticket = Annotated[int, typer.Argument(metavar="TICKET", help="The ticket.")]
@@ -25,6 +25,14 @@ Lease = Annotated[
     typer.Option(
         metavar="TIME",
         help="How long a ticket is held: 90 (seconds), 30m, 12h, 7d. A day unless create says otherwise.",
+    ),
+]
+InOrder = Annotated[
+    bool,
+    typer.Option(
+        "--in-order",
+        help="Count samples in the order of asking, for samples whose values decide how long they take: one that is told early "
+        "counts when every earlier ticket is told or released.",
     ),
 ]
 Key = Annotated[

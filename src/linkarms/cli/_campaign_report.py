@@ -87,6 +87,11 @@ def status(
     wanted = goal_words(found.n_clusters, found.distance_threshold, found.tolerance)
     print(f"{found.name}: {found.samples} samples, {len(found.arms)} arms, {wanted}")
     print(f"tickets: {tickets}" + (f"; told after the stop: {found.late}" if found.late else ""))
+    if found.awaited is not None:
+        held = ", ".join(f"{arm} {n}" for arm, n in found.held.items())
+        print(
+            f"{sum(found.held.values())} samples wait until ticket {found.awaited} is told or released: {held}"
+        )
     if found.age:
         print(f"{found.waiting} samples are not counted yet; the rest is {found.age:,.0f} s old")
     if found.error_bound is not None and found.threshold is not None and not found.done:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from linkarms._version import __version__
-from linkarms.campaign._campaign import StorageLike
+from linkarms.campaign._open import StorageLike
 from linkarms.server import _models as models
 from linkarms.server._access import Access
 from linkarms.server._body import Intake

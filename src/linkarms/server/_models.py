@@ -109,6 +109,13 @@ class Create(BaseModel):
         Field(description="What a sample of each arm costs: by name, or one number per arm. 1 by default."),
     ] = None
     lease: Annotated[Seconds | None, Field(description="Seconds until a ticket expires.")] = None
+    in_order: Annotated[
+        bool,
+        Field(
+            strict=True,
+            description="Count samples in the order of asking: an early one counts when every earlier ticket is told or released.",
+        ),
+    ] = False
 
     @field_validator("family", "sampling", "stopping", "costs", "clip")
     @classmethod
@@ -269,6 +276,7 @@ class Status(BaseModel):
     distance_threshold: float | None
     tolerance: float
     clip: list[float] | None
+    in_order: bool
     n_features: int
     delta: float
     sampling: str
@@ -279,6 +287,8 @@ class Status(BaseModel):
     samples: int
     pulls: dict[str, int]
     pending: dict[str, int]
+    held: dict[str, int]
+    awaited: int | None
     tickets: dict[str, int]
     late: int
     expirations: int

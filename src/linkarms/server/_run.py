@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from linkarms.campaign._campaign import StorageLike
+from linkarms.campaign._open import StorageLike
 from linkarms.errors import InvalidInput
 from linkarms.server._access import LOOPBACK, Access, read_tokens
 from linkarms.server._app import create_app

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from linkarms.campaign import Campaign, Overview, Trace, open_storage
-from linkarms.campaign._campaign import StorageLike
+from linkarms.campaign._open import StorageLike
 from linkarms.errors import NotFound
 from linkarms.server._answers import to_json
 from linkarms.server._current import Computed, Current, Glance

@@ -49,15 +49,23 @@ function when({ words, evidence }) {
 
 function facts({ status, words }) {
   const evidence = words.bound ? `${words.bound}; ` : "";
+  const order = status.in_order ? "samples count in the order of asking; " : "";
   const clipped = status.clip ? `samples clipped to ${status.clip[0]} to ${status.clip[1]}; ` : "";
-  return `${count(status.samples)} samples of ${status.arms.length} arms; ${wanted(status)} wanted; error probability at most ${status.delta}; ${clipped}${evidence}sampling ${status.sampling}, stopping rule ${status.stopping}.`;
+  return `${count(status.samples)} samples of ${status.arms.length} arms; ${wanted(status)} wanted; error probability at most ${status.delta}; ${clipped}${order}${evidence}sampling ${status.sampling}, stopping rule ${status.stopping}.`;
+}
+
+// How many samples wait for an earlier ticket, and for which one.
+function held({ status }) {
+  const arms = Object.entries(status.held).map(([arm, n]) => `${arm} ${count(n)}`).join(", ");
+  const n = Object.values(status.held).reduce((a, b) => a + b, 0);
+  return status.awaited === null ? "" : `${count(n)} ${n === 1 ? "sample waits" : "samples wait"} until ticket ${status.awaited} is told or given back: ${arms}. `;
 }
 
 export function showCampaign({ main, connected, writes, loggedOut }, name) {
   document.title = name + " – linkarms";
   const note = h("p", { class: "quiet", role: "status" }, "Loading…");
   const place = { known: h("dd"), doubt: h("dd"), when: h("dd"), clusters: h("ul", { class: "clusters" }) };
-  for (const part of ["facts", "promise", "replay"]) place[part] = h("p", { class: "quiet small" });
+  for (const part of ["facts", "held", "promise", "replay"]) place[part] = h("p", { class: "quiet small" });
   for (const part of ["table", "recent", "tickets"]) place[part] = h("div");
   const bar = h("progress", { max: 1, value: 0, "aria-label": "evidence over threshold" });
   const charts = { arms: armsChart(), tree: dendrogramChart(), evidence: evidenceChart(), pulls: pullsChart() };
@@ -69,12 +77,12 @@ export function showCampaign({ main, connected, writes, loggedOut }, name) {
   const body = h("div", { hidden: true },
     h("section", { class: "card", "aria-label": "State of the campaign" }, bar,
       h("dl", { class: "words" }, word("What is known", place.known), word("What is least certain", place.doubt), word("When it will be done", place.when)),
-      place.clusters, place.facts, place.promise),
+      place.clusters, place.facts, place.held, place.promise),
     h("div", { class: "grid" },
       panel("Arms and clusters", "Each mark is an estimate, coloured by cluster. The shaded region contains the true value: for all arms together, at all times, with the promised probability.", charts.arms.element, h("details", {}, h("summary", {}, "As a table"), place.table)),
       panel("Evidence", "The run stops when the evidence reaches the threshold. Dots are the forecast.", charts.evidence.element, place.replay),
       panel("How the arms join", "Single linkage: arms that join left of the cut are one cluster.", charts.tree.element),
-      panel("Samples of each arm", "Arms in doubt get more. Pale: asked for, not measured yet.", charts.pulls.element),
+      panel("Samples of each arm", "Arms in doubt get more. Pale: asked for, not counted yet.", charts.pulls.element),
       h("div", { class: "stack" }, feed && panel("Enter a sample", null, feed.form), panel("Who holds which ticket", null, place.tickets)),
       panel("Recent samples", null, place.recent)),
     retract.dialog);
@@ -105,6 +113,9 @@ export function showCampaign({ main, connected, writes, loggedOut }, name) {
     const { status, words } = view;
     bar.value = view.progress;
     place.facts.textContent = facts(view);
+    // an expired ticket is not in the table of open ones
+    const gone = writes && status.awaited !== null && !view.tickets.some((ticket) => ticket.id === status.awaited);
+    place.held.replaceChildren(held(view), gone ? h("button", { type: "button", class: "tiny", onclick: () => give(status.awaited) }, `Give ticket ${status.awaited} back`) : "");
     place.known.textContent = words.known + (view.evidence.changed && !status.done ? ` They have been the same since sample ${count(view.evidence.changed)}.` : "");
     place.doubt.textContent = words.doubt || (status.stopped ? "Nothing: the evidence is enough." : "Not known yet.");
     place.when.textContent = when(view);

@@ -208,10 +208,11 @@ export function pullsChart() {
     const arms = status.arms, row = rows(arms.length);
     const letters = row.names ? widestName(arms, width) : 0;
     const left = 12 + 7 * letters, right = width - 50;
-    const most = Math.max(1, ...arms.map((arm) => status.pulls[arm] + (status.pending[arm] || 0)));
+    const waiting = (arm) => (status.pending[arm] || 0) + (status.held[arm] || 0);
+    const most = Math.max(1, ...arms.map((arm) => status.pulls[arm] + waiting(arm)));
     const x = scale(0, most, left, right), size = Math.max(row.height - 5, row.height * 0.7);
     const bars = arms.map((arm, r) => {
-      const y = 4 + row.height * r, n = status.pulls[arm], wait = status.pending[arm] || 0, tone = "f" + hue(labels.get(arm) ?? -1);
+      const y = 4 + row.height * r, n = status.pulls[arm], wait = waiting(arm), tone = "f" + hue(labels.get(arm) ?? -1);
       return [
         row.names && s("text", { x: left - 8, y: y + row.height / 2 + 3, "text-anchor": "end" }, short(arm, letters)),
         s("rect", { class: tone, x: left, y, width: x(n) - left, height: size }, s("title", {}, `${arm}: ${n} samples, ${wait} asked for`)),

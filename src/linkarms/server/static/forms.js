@@ -57,6 +57,8 @@ export function feedForm(name, refresh) {
     update(view) {
       next.disabled = view.status.done;
       const open = view.tickets.map((t) => [t.id, `${t.arm} (ticket ${t.id}${t.worker ? ", " + t.worker : ""})`]);
+      const { awaited, in_order: inOrder } = view.status; // an expired ticket that later samples wait for
+      if (awaited !== null && !view.tickets.some((t) => t.id === awaited)) open.unshift([awaited, `ticket ${awaited}, which others wait for`]);
       if (JSON.stringify(open) === offered) return; // a list that somebody has open is left alone
       offered = JSON.stringify(open);
       const chosen = what.value, words = what.selectedOptions[0]?.textContent;
@@ -65,7 +67,7 @@ export function feedForm(name, refresh) {
       what.replaceChildren(h("option", { value: "" }, "choose, or ask what to measure"),
         gone ? h("option", { value: chosen }, words.replace(/( – no longer open)?$/, " – no longer open")) : "",
         open.length ? h("optgroup", { label: "open tickets" }, open.map(([id, text]) => h("option", { value: "t" + id }, text))) : "",
-        h("optgroup", { label: "without a ticket" }, view.status.arms.map((arm) => h("option", { value: "a" + arm }, arm))));
+        inOrder ? "" : h("optgroup", { label: "without a ticket" }, view.status.arms.map((arm) => h("option", { value: "a" + arm }, arm))));
       what.value = chosen;
     },
   };

@@ -36,6 +36,7 @@ export function startForm({ stopping, defaults }, created) {
   const low = field("Smallest possible sample", numberInput("low", "0"));
   const high = field("Largest possible sample", numberInput("high", "1"));
   const outside = field("A sample outside", choice("outside", [["refuse", "is refused"], ["clip", "counts as the nearer end"]], "refuse"));
+  const order = choice("order", [["told", "when they are told"], ["asked", "in the order of asking"]], "told");
   const from = field("All parameters lie above", numberInput("from", ""));
   const to = field("… and below", numberInput("to", ""));
   const epsilon = field("Epsilon (smaller for harder problems)", numberInput("epsilon", "0.01", { min: "0" }));
@@ -48,7 +49,7 @@ export function startForm({ stopping, defaults }, created) {
       field("Numbers in one sample", numberInput("d", "1", { min: "1", step: "1", required: true })),
       field("Error probability", numberInput("delta", "0.05", { min: "0", max: "1", required: true }))),
     field("Arms: what is to be grouped, one name per line", h("textarea", { name: "arms", required: true })),
-    h("div", { class: "fields" }, field("A sample is", family), variance, low, high, outside),
+    h("div", { class: "fields" }, field("A sample is", family), variance, low, high, outside, field("Samples count", order)),
     h("div", { class: "fields" }, field("It stops", rule), from, to, epsilon),
     message, h("div", { class: "buttons" }, button));
   const asks = (name) => rules.find((found) => found.name === rule.value)?.parameters.includes(name) || false;
@@ -73,6 +74,7 @@ export function startForm({ stopping, defaults }, created) {
       n_clusters: data.get("k") === "" ? null : value("k"), n_features: value("d"), delta: value("delta"),
       family: families[family.value] || family.value,
       ...(family.value === "bounded" && data.get("outside") === "clip" && { clip: [value("low"), value("high")] }),
+      ...(order.value === "asked" && { in_order: true }),
       stopping: { name: rule.value, ...(asks("theta") && { theta: [value("from"), value("to")] }), ...(asks("epsilon") && { epsilon: value("epsilon") }) },
     };
     button.disabled = true;
