@@ -295,7 +295,7 @@ bool OwnVarianceEvidence::is_reached(Piece& piece, Index first, double level) {
   make_forms(piece);
   if (is_quickly_proved(piece, first, level)) return true;
   if (piece.known->value < below || find_low(piece, first) < level + least_margin) return false;
-  const std::vector<double> at = piece.t, near = first_move(piece, first);
+  const std::vector<double> at = piece.t;
   if (!piece.sectors && !has_many_arms()) {
     // (a place that a proof could not get past is a good one to go down from)
     static_cast<void>(evaluate(piece, piece.known->lam));
@@ -303,11 +303,8 @@ bool OwnVarianceEvidence::is_reached(Piece& piece, Index first, double level) {
     if (piece.known->value >= below) go_down_everywhere(piece, first);
     if (piece.known->value < below) return false;
   }
-  const auto is_proved_from = [&](const std::vector<double>& t) {
-    piece.t = t;
-    return is_proved(piece, level, 1.0);
-  };
-  return is_proved_from(at) || (!piece.sectors && is_proved_from(near));
+  piece.t = at;
+  return is_proved(piece, level, 1.0);
 }
 
 }  // namespace linkarms
