@@ -1,15 +1,22 @@
 // Gaussian samples of unknown mean and variance: the mixture centred at the tested mean and the tested
-// variance (section 6 of math.md), as a cost of the distance of the means.
+// variance (section 6 of math.md).
 //
-// It is the mixture of family/variance_rise.hpp with a prior of the precision whose shape and rate are a = c d / 2, for n
-// samples in d coordinates. With r = c / (c + n) and t = n D^2 / S it rises above its minimum, at D = 0, by
-//   a h(t),  h(t) = log((1+t) / (1+rt)) / r - (1-r) t / (1+rt),   h'(t) = (1-r)^2 / (r (1+t) (1+rt)^2) .
+// For a tested (lambda, tau) the prior on the true mean and precision is centred there: omega = tau g, g ~
+// Gamma(a, rate a), and the mean given omega has precision c omega. With n samples in d coordinates, S their
+// squares about their mean, D = xbar - lambda, T = S + n D^2 and R = S + c n D^2 / (c + n), the infimum over
+// tau of the log evidence is, for a = c d / 2 and A = a + n d / 2,
+//   l(lambda) = (d/2) log(c / (c+n)) + lgamma(A) - lgamma(a) + a log a - A log A + A + A log(T/R) - a T/R .
+// It depends on D^2 alone. With r = c / (c + n) and t = n D^2 / S, T/R = (1 + t) / (1 + r t), and above its
+// minimum, at D = 0,
+//   l rises by  a h(t),  h(t) = log((1+t) / (1+rt)) / r - (1-r) t / (1+rt),   h'(t) = (1-r)^2 / (r (1+t)
+//   (1+rt)^2) .
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
-#include "family/variance_rise.hpp"
+#include "math/constants.hpp"
+#include "math/special.hpp"
 
 namespace linkarms {
 
@@ -19,24 +26,29 @@ namespace linkarms {
 class VarianceMixture {
  public:
   /// `n` >= 1 samples of `d` coordinates with the squares `squares`, for a prior that weighs `c` samples.
-  VarianceMixture(double n, double squares, double c, double d)
-      : n_(n), c_(c), a_(0.5 * c * d), r_(c / (c + n)), b_(std::sqrt(squares / n)), rise_(n, c, a_, a_ + 0.5 * n * d) {}
+  VarianceMixture(double n, double squares, double c, double d) : a_(0.5 * c * d), r_(c / (c + n)), b_(std::sqrt(squares / n)) {}
 
   /// The price: minus the least evidence. With S = 0 all lambda have the evidence of T/R = (c + n) / c.
-  [[nodiscard]] double price(double d) const { return (is_flat() ? flat_price : variance_price)({a_, a_}, n_, c_, d); }
+  [[nodiscard]] double price(double d) const {
+    const double a = a_, top = a / r_;
+    const double common = -0.5 * d * std::log(r_) - log_gamma(top) + log_gamma(a);
+    if (b_ <= 0.0) return common - a * std::log(a) + top * std::log(a);
+    return common - a * std::log(a) + top * std::log(top) - (top - a);
+  }
 
   [[nodiscard]] bool is_flat() const { return b_ <= 0.0; }
   [[nodiscard]] double rise(double x) const {
     if (is_flat()) return 0.0;
     const double t = (x / b_) * (x / b_);
-    return t < inf ? rise_.rise(t) : rise_.limit();
+    if (t == inf) return a_ * (-std::log(r_) / r_ - (1.0 - r_) / r_);
+    const double below = 1.0 + r_ * t;
+    return a_ * (std::log1p((1.0 - r_) * t / below) / r_ - (1.0 - r_) * t / below);
   }
   /// Where the rise stops being convex in x: 5 r t^2 + (1 + 3r) t = 1.
   [[nodiscard]] double inflection() const {
     const double p = 1.0 + 3.0 * r_;
     return b_ * std::sqrt(2.0 / (p + std::sqrt(p * p + 20.0 * r_)));
   }
-  /// By h', not by the slope of `rise_`: that is a difference, which cancels where r is near 1.
   [[nodiscard]] double slope(double x) const {
     const double t = (x / b_) * (x / b_), below = 1.0 + r_ * t;
     return 2.0 * a_ * (x / b_) * (1.0 - r_) * (1.0 - r_) / (r_ * (1.0 + t) * below * below * b_);
@@ -66,8 +78,7 @@ class VarianceMixture {
   }
 
  private:
-  double n_, c_, a_, r_, b_;
-  VarianceRise rise_;
+  double a_, r_, b_;
 };
 
 }  // namespace linkarms
