@@ -123,28 +123,18 @@ struct SearchRun {
 };
 
 nb::dict memory(const SearchRun& run) {
-  const psi::SearchMemory found = run.search->memory(run.partition.clusters());
   nb::dict out;
-  const auto n = static_cast<std::size_t>(run.model->n_arms());
-  out["spread"] = to_numpy(View(found.spread));
-  out["slack"] = found.slack;
-  out["level"] = found.level;
-  out["least"] = found.least;
-  out["parent"] = to_numpy(std::span<const Index>(found.parent));
-  out["length"] = to_numpy(View(found.length));
-  if (found.has_attachments) {
-    out["attached"] = to_numpy<std::int64_t, Index>(found.attached.values(), {n, n});
-    out["bound"] = to_numpy(found.bound);
-    out["block_bound"] = to_numpy(found.block_bound);
-    out["least_bound"] = to_numpy(View(found.least_bound));
-    out["nearest"] = to_numpy(found.nearest);
-    out["class_of"] = to_numpy(std::span<const Index>(found.class_of));
-  }
-  if (found.has_list) {
-    nb::list listed;
-    for (const auto& [witness, cost, known] : found.listed) listed.append(nb::make_tuple(*to_pairs(witness), cost, known));
-    out["listed"] = listed;
-    out["list_level"] = found.list_level;
+  for (const auto& [name, kept] : run.search->memory(run.partition.clusters())) {
+    const auto to_object = [](const auto& x) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(x)>, double>) {
+        return nb::cast(x);
+      } else if constexpr (std::is_same_v<std::decay_t<decltype(x)>, Matrix>) {
+        return nb::cast(to_numpy(x));
+      } else {
+        return nb::cast(to_numpy(std::span(x)));
+      }
+    };
+    out[name.c_str()] = std::visit(to_object, kept);
   }
   return out;
 }

@@ -2,39 +2,29 @@
 
 #include <cassert>
 #include <functional>
-#include <numeric>
 
 #include "math/constants.hpp"
 
 namespace linkarms {
 
 SpanningTree minimum_spanning_tree(const Distances& dist) {
+  struct Edge {
+    double length = inf;
+    Index above = -1, arm = -1;
+  };
   const Index n = dist.size();
-  SpanningTree tree{std::vector<Index>(n), std::vector<Index>(n, 0), std::vector<double>(n)};
-  auto& [order, parent, length] = tree;
-  if (n == 0) return tree;
-  std::ranges::copy(dist.row(0), length.begin());
-  order[0] = 0, parent[0] = -1, length[0] = 0.0;
-  std::vector<Index> rest(n - 1);  // arms that are not in the tree yet, by index: rows are read from left to right
-  std::iota(rest.begin(), rest.end(), 1);
-  Index last = 0;
-  for (Index step = 1; step < n; ++step) {
-    const View row = dist.row(last);
-    std::size_t best = 0;
-    double shortest = inf;
-    for (std::size_t i = 0; i < rest.size(); ++i) {
-      const Index m = rest[i];
-      if (row[m] < length[m] || (row[m] == length[m] && precedes(last, m, parent[m], m))) {
-        length[m] = row[m], parent[m] = last;
-      }
-      if (length[m] < shortest || (length[m] == shortest && precedes(m, parent[m], rest[best], parent[rest[best]]))) {
-        best = i, shortest = length[m];
-      }
-    }
-    last = rest[best];
-    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(best));
-    order[step] = last;
-  }
+  SpanningTree tree{{}, std::vector<Index>(n, -1), std::vector<double>(n)};
+  if (n > 0) tree.order.push_back(0);
+  grow_tree(
+      n, [&](Index i, Index j) { return Edge{dist(i, j), i, j}; },
+      [](const Edge& e, const Edge& f) {
+        return e.length < f.length || (e.length == f.length && precedes(e.above, e.arm, f.above, f.arm));
+      },
+      [&](Index m, const Edge& edge) {
+        tree.order.push_back(m);
+        tree.parent[m] = edge.above;
+        tree.length[m] = edge.length;
+      });
   return tree;
 }
 

@@ -22,6 +22,32 @@ namespace linkarms {
   return first < other || (first == other && std::max(i, j) < std::max(k, m));
 }
 
+/// Prim's algorithm on the nodes 0, 1, ..., n - 1 from node 0, for minimum and for maximum trees: `edge(i, j)` is the edge
+/// from i, which has joined the tree last, to j, which has not; `first(e, f)` is whether e goes before f. `join(j, e)` is told
+/// each node that joins, and its edge.
+template <class EdgeOf, class First, class Join>
+void grow_tree(Index n, EdgeOf edge, First first, Join join) {
+  std::vector<Index> rest;  // by index: rows of distances are read from left to right
+  std::vector<decltype(edge(0, 0))> best(static_cast<std::size_t>(std::max(n, 0)));
+  for (Index j = 1; j < n; ++j) {
+    rest.push_back(j);
+    best[j] = edge(0, j);
+  }
+  while (!rest.empty()) {
+    auto next = rest.begin();
+    for (auto i = rest.begin() + 1; i != rest.end(); ++i) {
+      if (first(best[*i], best[*next])) next = i;
+    }
+    const Index last = *next;
+    rest.erase(next);
+    join(last, best[last]);
+    for (const Index j : rest) {
+      const auto found = edge(last, j);
+      if (first(found, best[j])) best[j] = found;
+    }
+  }
+}
+
 /// A spanning tree hung from a root. A parent comes before its children in `order`; the root has parent -1
 /// and length 0.
 struct SpanningTree {

@@ -17,25 +17,16 @@ namespace {
 /// Distances that are compared with the shortest so far in one go: a loop of fixed length and no branches
 /// becomes vector instructions.
 constexpr Index block = 16;
-/// If no more arms than this are outside the largest component, looking at all their distances costs less
-/// than bounds that spare some.
-constexpr Index few = 12;
 /// In `component_`: the arm is not in the tree.
 constexpr Index outside = -1;
 
 class Repair {
  public:
-  Repair(const Distances& dist, SpanningTree& tree)
-      : dist_(dist), tree_(tree), component_(dist.size(), 0), exit_(dist.size(), inf) {}
+  Repair(const Distances& dist, SpanningTree& tree) : dist_(dist), tree_(tree), component_(dist.size(), 0) {}
 
   void run(std::span<const Index> dirty) {
     for (const Index z : dirty) component_[z] = outside;
     take_out();
-    if (sizes_.size() > 1 && in_tree_ - *std::ranges::max_element(sizes_) > few) {
-      bound_exits();
-    } else {
-      std::ranges::fill(exit_, 0.0);
-    }
     for (std::size_t i = 1; i < sizes_.size(); ++i) reconnect();
     for (const Index z : dirty) {
       if (component_[z] != outside) continue;  // an arm may be listed twice
@@ -57,41 +48,21 @@ class Repair {
     bool to_new;
   };
 
-  /// Take the arms outside out of the tree and name the components. `exit_` becomes the shortest edge that
-  /// each arm has lost.
+  /// Take the arms outside out of the tree and name the components.
   void take_out() {
     auto& [order, parent, length] = tree_;
     for (const Index m : order) {
       const Index p = parent[m];
-      if (component_[m] == outside) {
-        if (p >= 0) exit_[p] = std::min(exit_[p], length[m]);
-        continue;
-      }
+      if (component_[m] == outside) continue;
       order[in_tree_++] = m;
       if (p >= 0 && component_[p] != outside) {
         component_[m] = component_[p];
       } else {
-        if (p >= 0) exit_[m] = std::min(exit_[m], length[m]);
         parent[m] = -1, length[m] = 0.0;
         component_[m] = static_cast<Index>(sizes_.size());
         sizes_.push_back(0);
       }
       ++sizes_[component_[m]];
-    }
-  }
-
-  /// Make `exit_` a lower bound of each arm's distance from the arms of other components. The old tree joined
-  /// two such arms by a path that leaves the component, and no edge of it was longer than their distance. So
-  /// the bound is the longest edge of the path to an arm that was taken out, at the best such arm.
-  void bound_exits() {
-    const auto& [order, parent, length] = tree_;
-    for (Index i = in_tree_ - 1; i >= 0; --i) {
-      const Index m = order[i], p = parent[m];
-      if (p >= 0) exit_[p] = std::min(exit_[p], std::max(exit_[m], length[m]));
-    }
-    for (Index i = 0; i < in_tree_; ++i) {
-      const Index m = order[i], p = parent[m];
-      if (p >= 0) exit_[m] = std::min(exit_[m], std::max(exit_[p], length[m]));
     }
   }
 
@@ -105,23 +76,15 @@ class Repair {
     // its members leave the order, and return behind all others, to one of which they will be joined
     std::vector<Index> members;
     Index left = 0;
-    double least = inf;
+    Link link;
     for (Index i = 0; i < in_tree_; ++i) {
       const Index m = order[i];
       if (component_[m] == own) {
         members.push_back(m);
-        least = std::min(least, exit_[m]);
+        shorten(link, m, own);
       } else {
         order[left++] = m;
       }
-    }
-    // the arms with the smallest bounds first: most others need not be looked at then
-    Link link;
-    for (const Index m : members) {
-      if (exit_[m] == least) shorten(link, m, own);
-    }
-    for (const Index m : members) {
-      if (least < exit_[m] && exit_[m] <= link.length) shorten(link, m, own);
     }
     const Index joined = component_[link.outer];
     place_path(link.inner, link.outer, link.length, [&](Index m) {
@@ -221,7 +184,6 @@ class Repair {
   Index in_tree_ = 0;             ///< arms in the tree: the first ones of `order`
   std::vector<Index> component_;  ///< of each arm, or `outside`
   std::vector<Index> sizes_;      ///< of the components; 0 where one has been joined to another
-  std::vector<double> exit_;
 };
 
 }  // namespace

@@ -5,11 +5,14 @@
 #include "pair/covariance.hpp"
 #include "pair/scalar.hpp"
 #include "pair/tolerant.hpp"
+#include "pair/two_arms.hpp"
 #include "pair/vector.hpp"
 
 namespace linkarms {
 
-std::unique_ptr<PairProblem> make_pair_problem(const Model& model) {
+std::unique_ptr<PairProblem> make_pair_problem(const Model& model, const Task& task) {
+  if (task.distance) return make_two_arm_problem(model, task);
+  if (task.tolerance > 0.0) return make_tolerant_problem(model, task.tolerance);
   switch (model.kind()) {
     case Kind::covariance:
       return std::make_unique<CovariancePairs>(model);
@@ -22,10 +25,6 @@ std::unique_ptr<PairProblem> make_pair_problem(const Model& model) {
       break;
   }
   throw std::logic_error("isotropic arms have closed forms; use IsotropicPairs");
-}
-
-std::unique_ptr<PairProblem> make_pair_problem(const Model& model, double tolerance) {
-  return tolerance > 0.0 ? make_tolerant_problem(model, tolerance) : make_pair_problem(model);
 }
 
 IsotropicPairs::IsotropicPairs(const Model& model) {

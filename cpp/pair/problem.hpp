@@ -11,6 +11,7 @@
 
 #include "family/model.hpp"
 #include "linkage/distances.hpp"
+#include "linkage/task.hpp"
 #include "math/matrix.hpp"
 #include "pair/isotropic.hpp"
 #include "pair/witness.hpp"
@@ -48,8 +49,6 @@ class PairProblem {
   /// Whether the spreads give a quadratic below the KL at every level, not only at the one they were asked
   /// for.
   [[nodiscard]] virtual bool has_quadratic() const { return true; }
-  /// Whether the Gaussian formulas at the spreads are the costs themselves.
-  static constexpr bool has_closed_form = false;
 
  protected:
   PairProblem() = default;
@@ -57,11 +56,38 @@ class PairProblem {
   PairProblem& operator=(const PairProblem&) = default;
 };
 
-/// The solver of a model that is not isotropic (nor of unknown variance, which is isotropic to psi). One per
-/// thread.
-[[nodiscard]] std::unique_ptr<PairProblem> make_pair_problem(const Model& model);
-/// The same with a tolerance, see pair/tolerant.hpp: of any model if it is above 0.
-[[nodiscard]] std::unique_ptr<PairProblem> make_pair_problem(const Model& model, double tolerance);
+/// The solver of a model and a task, of which only the distance and the tolerance are read: two arms where there is a
+/// distance (pair/two_arms.hpp), with a tolerance see pair/tolerant.hpp. Isotropic arms (and those of unknown variance, which
+/// are isotropic to psi) have one only with a tolerance and K clusters. One per thread.
+[[nodiscard]] std::unique_ptr<PairProblem> make_pair_problem(const Model& model, const Task& task = {});
+[[nodiscard]] inline std::unique_ptr<PairProblem> make_pair_problem(const Model& model, double tolerance) {
+  return make_pair_problem(model, Task{.tolerance = tolerance});
+}
+
+/// The same as a value: a copy has scratch memory of its own.
+class GeneralPairs {
+ public:
+  explicit GeneralPairs(const Model& model, const Task& task = {})
+      : model_(&model), task_(task), problem_(make_pair_problem(model, task)) {}
+  GeneralPairs(const Model& model, double tolerance) : GeneralPairs(model, Task{.tolerance = tolerance}) {}
+  GeneralPairs(const GeneralPairs& other) : GeneralPairs(*other.model_, other.task_) {}
+  GeneralPairs& operator=(const GeneralPairs&) = delete;
+  /// Whether the Gaussian formulas at the spreads are the costs themselves.
+  static constexpr bool has_closed_form = false;
+
+  [[nodiscard]] double cost(const Weighted& at, const Witness& w, double level) const { return problem_->cost(at, w, level); }
+  void solve(const Weighted& at, const Witness& w, Matrix& lam) const { problem_->solve(at, w, lam); }
+  [[nodiscard]] double spread(Index m, View theta, double weight, double level) const {
+    return problem_->spread(m, theta, weight, level);
+  }
+  [[nodiscard]] bool has_fixed_spread() const { return problem_->has_fixed_spread(); }
+  [[nodiscard]] bool has_quadratic() const { return problem_->has_quadratic(); }
+
+ private:
+  const Model* model_;
+  Task task_;
+  std::unique_ptr<PairProblem> problem_;
+};
 
 /// Gaussian arms with one variance each: the same functions, inline, in closed form.
 class IsotropicPairs {

@@ -27,11 +27,27 @@ void IsotropicTwoArms::solve(const Weighted& at, const Witness& w, Matrix& lam) 
 
 namespace {
 
+/// What all solvers have in common.
+class TwoArmProblem : public PairProblem {
+ public:
+  explicit TwoArmProblem(const Task& task) : limits_(task) {}
+  [[nodiscard]] double spread(Index, View, double, double) const override { return 0.0; }
+  [[nodiscard]] bool has_fixed_spread() const override { return true; }
+
+ protected:
+  /// What is asked of the two arms of a pair: their distance, and on which side of it they have to be.
+  [[nodiscard]] double limit(const Witness& w) const { return w.is_merge() ? limits_.merge : limits_.split; }
+  [[nodiscard]] static Apart side(const Witness& w) { return w.is_merge() ? Apart::at_most : Apart::at_least; }
+
+ private:
+  Limits limits_;
+};
+
 /// Arms with one parameter each. The constraint is linear once the sign of the difference is chosen: a merge keeps
 /// the one that it has, a split may have either.
 class ScalarTwoArms final : public TwoArmProblem {
  public:
-  ScalarTwoArms(const Model& model, const Task& task) : model_(&model), limits_(task) {}
+  ScalarTwoArms(const Model& model, const Task& task) : TwoArmProblem(task), model_(&model) {}
 
   double cost(const Weighted& at, const Witness& w, double level) override {
     double first = 0.0, second = 0.0;
@@ -50,15 +66,14 @@ class ScalarTwoArms final : public TwoArmProblem {
     const auto [a, b] = TwoArms(w);
     const double x = at.theta(a, 0), y = at.theta(b, 0), sign = x >= y ? 1.0 : -1.0;
     const bool merges = w.is_merge();
-    if (merges ? std::abs(x - y) <= limits_.merge : std::abs(x - y) >= limits_.split) return 0.0;
+    if (merges ? std::abs(x - y) <= limit(w) : std::abs(x - y) >= limit(w)) return 0.0;
     double best = inf;
     for (const double s : {sign, -sign}) {
       // s (l_a - l_b) <= merge, or >= split
       const double kappa = merges ? -s : s;
-      std::array<Number, 3> numbers{
-          Number{.theta = x, .weight = at.weight[a], .kappa = kappa, .kind = &model_->scalar(a)},
-          Number{.theta = y, .weight = at.weight[b], .kappa = -kappa, .kind = &model_->scalar(b)},
-          Number{.theta = merges ? limits_.merge : limits_.split, .kappa = merges ? 1.0 : -1.0, .kind = Fixed{}}};
+      std::array<Number, 3> numbers{Number{.theta = x, .weight = at.weight[a], .kappa = kappa, .kind = &model_->scalar(a)},
+                                    Number{.theta = y, .weight = at.weight[b], .kappa = -kappa, .kind = &model_->scalar(b)},
+                                    Number{.theta = limit(w), .kappa = merges ? 1.0 : -1.0, .kind = Fixed{}}};
       for (Number& number : numbers) number.lam = number.theta;
       const double value = linear_cost(numbers, std::min(level, best));
       if (value < best) {
@@ -72,13 +87,12 @@ class ScalarTwoArms final : public TwoArmProblem {
   }
 
   const Model* model_;
-  Limits limits_;
 };
 
 /// Gaussian arms with full covariances.
 class CovarianceTwoArms final : public TwoArmProblem {
  public:
-  CovarianceTwoArms(const Model& model, const Task& task) : limits_(task), pair_(model.n_features()) {
+  CovarianceTwoArms(const Model& model, const Task& task) : TwoArmProblem(task), pair_(model.n_features()) {
     for (Index m = 0; m < model.n_arms(); ++m) covariance_.push_back(covariance_of(model.arm(m)));
   }
 
@@ -96,19 +110,17 @@ class CovarianceTwoArms final : public TwoArmProblem {
   double run(const Weighted& at, const Witness& w) {
     const auto [a, b] = TwoArms(w);
     const auto arm = [&](Index m) { return QuadraticArm{at.theta.row(m), &covariance_[m], at.weight[m]}; };
-    return pair_.solve(arm(a), arm(b), w.is_merge() ? Apart::at_most : Apart::at_least,
-                       w.is_merge() ? limits_.merge : limits_.split);
+    return pair_.solve(arm(a), arm(b), side(w), limit(w));
   }
 
   std::vector<Matrix> covariance_;
-  Limits limits_;
   QuadraticTwoArms pair_;
 };
 
 /// Vectors of other families: a lower bound.
 class VectorTwoArms final : public TwoArmProblem {
  public:
-  VectorTwoArms(const Model& model, const Task& task) : model_(&model), limits_(task), pair_(model) {}
+  VectorTwoArms(const Model& model, const Task& task) : TwoArmProblem(task), model_(&model), pair_(model) {}
 
   double cost(const Weighted& at, const Witness& w, double level) override { return run(at, w, level).lower; }
   void solve(const Weighted& at, const Witness& w, Matrix& lam) override {
@@ -123,18 +135,16 @@ class VectorTwoArms final : public TwoArmProblem {
   Bounds run(const Weighted& at, const Witness& w, double level) {
     const auto [a, b] = TwoArms(w);
     const auto arm = [&](Index m) { return MovingArms::One{&model_->arm(m), at.theta.row(m), at.weight[m]}; };
-    return pair_.solve(arm(a), arm(b), w.is_merge() ? Apart::at_most : Apart::at_least,
-                       w.is_merge() ? limits_.merge : limits_.split, level);
+    return pair_.solve(arm(a), arm(b), side(w), limit(w), level);
   }
 
   const Model* model_;
-  Limits limits_;
   DominatingTwoArms pair_;
 };
 
 }  // namespace
 
-std::unique_ptr<TwoArmProblem> make_two_arm_problem(const Model& model, const Task& task) {
+std::unique_ptr<PairProblem> make_two_arm_problem(const Model& model, const Task& task) {
   switch (model.kind()) {
     case Kind::scalar:
       return std::make_unique<ScalarTwoArms>(model, task);

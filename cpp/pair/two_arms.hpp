@@ -56,42 +56,10 @@ class IsotropicTwoArms {
   Limits limits_;
 };
 
-/// The same for other models, as a value: a copy has scratch memory of its own.
-class TwoArmProblem {
- public:
-  virtual ~TwoArmProblem() = default;
-  /// The cost, or if it is above `level` any value above that it is sure to reach. Infinite where no parameters
-  /// satisfy the constraint.
-  [[nodiscard]] virtual double cost(const Weighted& at, const Witness& w, double level) = 0;
-  /// Move the rows of `lam` (a copy of theta) to the minimiser.
-  virtual void solve(const Weighted& at, const Witness& w, Matrix& lam) = 0;
+/// The solver of other models. Of vectors that are not Gaussian the costs are lower bounds. It takes the weights: spreads are
+/// not read.
+[[nodiscard]] std::unique_ptr<PairProblem> make_two_arm_problem(const Model& model, const Task& task);
 
- protected:
-  TwoArmProblem() = default;
-  TwoArmProblem(const TwoArmProblem&) = default;
-  TwoArmProblem& operator=(const TwoArmProblem&) = default;
-};
-
-/// Of vectors that are not Gaussian the costs are lower bounds.
-[[nodiscard]] std::unique_ptr<TwoArmProblem> make_two_arm_problem(const Model& model, const Task& task);
-
-class GeneralTwoArms {
- public:
-  GeneralTwoArms(const Model& model, const Task& task)
-      : model_(&model), task_(task), problem_(make_two_arm_problem(model, task)) {}
-  GeneralTwoArms(const GeneralTwoArms& other) : GeneralTwoArms(*other.model_, other.task_) {}
-  GeneralTwoArms& operator=(const GeneralTwoArms&) = delete;
-
-  [[nodiscard]] double cost(const Weighted& at, const Witness& w, double level) const { return problem_->cost(at, w, level); }
-  void solve(const Weighted& at, const Witness& w, Matrix& lam) const { problem_->solve(at, w, lam); }
-  /// Not read: these solvers take the weights.
-  [[nodiscard]] static double spread(Index, View, double, double) { return 0.0; }
-  [[nodiscard]] static constexpr bool has_fixed_spread() { return true; }
-
- private:
-  const Model* model_;
-  Task task_;
-  std::unique_ptr<TwoArmProblem> problem_;
-};
+using GeneralTwoArms = GeneralPairs;
 
 }  // namespace linkarms

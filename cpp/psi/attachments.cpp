@@ -6,23 +6,21 @@
 
 namespace linkarms::psi {
 
-template <bool C>
-Attachments<C>::Attachments(Index n_arms, Index most_slots)
-    : most_slots_(std::min({most_slots, Index{64}, n_arms})),
+Attachments::Attachments(Index n_arms, Index most_slots, bool closed_form)
+    : closed_form_(closed_form),
+      most_slots_(std::min({most_slots, Index{64}, n_arms})),
       least_(static_cast<std::size_t>(n_arms)),
       partner_(static_cast<std::size_t>(n_arms), -1),
       in_use_(static_cast<std::size_t>(n_arms)) {}
 
-template <bool C>
-void Attachments<C>::fill_partners(std::span<const Index> parent) {
+void Attachments::fill_partners(std::span<const Index> parent) {
   partner_.assign(parent.begin(), parent.end());
   for (std::size_t m = 0; m < parent.size(); ++m) {
     if (parent[m] >= 0 && partner_[parent[m]] < 0) partner_[parent[m]] = static_cast<Index>(m);
   }
 }
 
-template <bool C>
-void Attachments<C>::make(const ClusteredArms& now, const Spreads& spreads, std::span<const Index> parent) {
+void Attachments::make(const ClusteredArms& now, const Spreads& spreads, std::span<const Index> parent) {
   const Index n = now.size();
   if (bound_.rows() == 0) {
     slot_ = MatrixOf<std::uint8_t>(n, n);
@@ -35,8 +33,7 @@ void Attachments<C>::make(const ClusteredArms& now, const Spreads& spreads, std:
   made_ = true;
 }
 
-template <bool C>
-void Attachments<C>::attach_row(const ClusteredArms& now, const Spreads& spreads, Index u) {
+void Attachments::attach_row(const ClusteredArms& now, const Spreads& spreads, Index u) {
   if (partner_[u] < 0) {
     least_[u] = inf;
     return;
@@ -51,8 +48,7 @@ void Attachments<C>::attach_row(const ClusteredArms& now, const Spreads& spreads
 }
 
 /// What the attachment of u against b costs, by the closed form.
-template <bool C>
-double Attachments<C>::cost(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) const {
+double Attachments::cost(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) const {
   const auto [v, p] = slots_(slot_(u, b), u);
   const auto from_b = [&](Index m) { return row_of_b ? now.dist(b, m) : now.dist(m, b); };
   return shared_cost(p, from_b(u), from_b(v), spreads[u], spreads[v], spreads[b]);
@@ -62,13 +58,12 @@ double Attachments<C>::cost(const ClusteredArms& now, const Spreads& spreads, In
 /// costs.
 ///   cost(u,v; u,b) >= (q - p)^2 / (2 (4 i_u + i_v + i_b)),   p = |u v|, q = |u b|
 /// Distances from b are taken from its row where that is at hand, else from those of the others.
-template <bool C>
-inline double Attachments<C>::weigh(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) {
+inline double Attachments::weigh(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) {
   const auto [v, p] = slots_(slot_(u, b), u);
   const double q = row_of_b ? now.dist(b, u) : now.dist(u, b);
   const double spread = 2.0 * (4.0 * spreads[u] + spreads[v] + spreads[b]);
   double bound = 0.0;
-  if constexpr (C) {
+  if (closed_form_) {
     const double gap = std::max(q * shrink - p, 0.0);
     bound = gap * gap / spread;
     if (bound <= about_) bound = cost(now, spreads, u, b, row_of_b);
@@ -83,8 +78,7 @@ inline double Attachments<C>::weigh(const ClusteredArms& now, const Spreads& spr
   return bound_(u, b) = bound;
 }
 
-template <bool C>
-void Attachments<C>::weigh_row(const ClusteredArms& now, const Spreads& spreads, Index u) {
+void Attachments::weigh_row(const ClusteredArms& now, const Spreads& spreads, Index u) {
   const auto labels = now.clusters.labels();
   least_[u] = inf;
   for (Index i = 0; i < floor_.cols(); ++i) {
@@ -98,8 +92,7 @@ void Attachments<C>::weigh_row(const ClusteredArms& now, const Spreads& spreads,
 }
 
 /// `weigh`, and take it into account in the bounds of bounds.
-template <bool C>
-void Attachments<C>::lower(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) {
+void Attachments::lower(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) {
   const double value = weigh(now, spreads, u, b, row_of_b);
   double& floor = floor_(u, b / block);
   floor = std::min(floor, value);
@@ -108,8 +101,7 @@ void Attachments<C>::lower(const ClusteredArms& now, const Spreads& spreads, Ind
 
 /// Make v, which may be another arm or have moved, the arm of a slot of u, and weigh all that are attached to
 /// it.
-template <bool C>
-void Attachments<C>::set_slot(const ClusteredArms& now, const Spreads& spreads, Index u, Index slot, Index v) {
+void Attachments::set_slot(const ClusteredArms& now, const Spreads& spreads, Index u, Index slot, Index v) {
   slots_(slot, u) = {v, now.dist(u, v)};
   const auto slots = slot_.row(u);
   const auto labels = now.clusters.labels();
@@ -118,8 +110,7 @@ void Attachments<C>::set_slot(const ClusteredArms& now, const Spreads& spreads, 
   }
 }
 
-template <bool C>
-void Attachments<C>::move(const ClusteredArms& now, const Spreads& spreads, Index m) {
+void Attachments::move(const ClusteredArms& now, const Spreads& spreads, Index m) {
   const auto labels = now.clusters.labels();
   for (Index a = 0; a < now.size(); ++a) {
     if (labels[a] != labels[m] && partner_[a] >= 0) lower(now, spreads, a, m, true);
@@ -140,8 +131,7 @@ void Attachments<C>::move(const ClusteredArms& now, const Spreads& spreads, Inde
   }
 }
 
-template <bool C>
-void Attachments<C>::regroup(const ClusteredArms& now, const Spreads& spreads, const Regrouping& change) {
+void Attachments::regroup(const ClusteredArms& now, const Spreads& spreads, const Regrouping& change) {
   fill_partners(now.up);
   for (const Index u : change.alone) attach_row(now, spreads, u);
   for (const BrokenCluster& cluster : change.broken) {
@@ -162,8 +152,7 @@ void Attachments<C>::regroup(const ClusteredArms& now, const Spreads& spreads, c
 }
 
 /// A slot to which u is attached against no foreign arm; negative if there is none.
-template <bool C>
-Index Attachments<C>::unused_slot(const ClusteredArms& now, Index u) const {
+Index Attachments::unused_slot(const ClusteredArms& now, Index u) const {
   std::uint64_t used = 0;
   for (Index b = 0; b < now.size(); ++b) {
     if (!now.together(u, b)) used |= std::uint64_t{1} << slot_(u, b);
@@ -174,8 +163,7 @@ Index Attachments<C>::unused_slot(const ClusteredArms& now, Index u) const {
   return -1;
 }
 
-template <bool C>
-bool Attachments<C>::attach(const ClusteredArms& now, Index u, Index b, Index v) {
+bool Attachments::attach(const ClusteredArms& now, Index u, Index b, Index v) {
   Index slot = 0;
   while (slot < in_use_[u] && slots_(slot, u).arm != v) ++slot;
   if (slot == in_use_[u]) {
@@ -188,12 +176,8 @@ bool Attachments<C>::attach(const ClusteredArms& now, Index u, Index b, Index v)
   return true;
 }
 
-template <bool C>
-std::size_t Attachments<C>::bytes() const {
+std::size_t Attachments::bytes() const {
   return slot_.bytes() + slots_.bytes() + bound_.bytes() + floor_.bytes() + least_.size() * (sizeof(double) + 2 * sizeof(Index));
 }
-
-template class Attachments<true>;
-template class Attachments<false>;
 
 }  // namespace linkarms::psi

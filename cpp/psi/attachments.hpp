@@ -25,12 +25,12 @@ namespace linkarms::psi {
 
 /// Invariant once made, for arms u and b of different clusters, u not alone: `arm(u, b)` is another arm of
 /// the cluster of u, `bound(u, b)` is at most cost(u, arm(u, b); u, b), and neither `least(u)` nor the bound
-/// of its block is above it. ClosedForm: the Gaussian formula at the spreads is the cost itself.
-template <bool ClosedForm>
+/// of its block is above it.
 class Attachments {
  public:
-  /// An arm has at most `most_slots` slots, and never more than 64. Memory is taken by the first `make`.
-  Attachments(Index n_arms, Index most_slots);
+  /// An arm has at most `most_slots` slots, and never more than 64. With a closed form the Gaussian formula at the spreads is
+  /// the cost itself. Memory is taken by the first `make`.
+  Attachments(Index n_arms, Index most_slots, bool closed_form);
 
   [[nodiscard]] bool made() const { return made_; }
   void forget() { made_ = false; }
@@ -100,6 +100,7 @@ class Attachments {
   void set_slot(const ClusteredArms& now, const Spreads& spreads, Index u, Index slot, Index v);
   [[nodiscard]] Index unused_slot(const ClusteredArms& now, Index u) const;
 
+  bool closed_form_;
   Index most_slots_;
   MatrixOf<std::uint8_t> slot_;
   Matrix bound_, floor_;
@@ -110,8 +111,5 @@ class Attachments {
   double about_ = -1.0;
   bool made_ = false;
 };
-
-extern template class Attachments<true>;
-extern template class Attachments<false>;
 
 }  // namespace linkarms::psi

@@ -1,11 +1,14 @@
 // The incremental search for psi without a distance threshold, with what it remembers laid open for tests.
 #pragma once
 
+#include <map>
+#include <string>
+#include <variant>
 #include <vector>
 
+#include "psi/candidate.hpp"
 #include "psi/clustered_arms.hpp"
 #include "psi/search.hpp"
-#include "psi/shortlist.hpp"
 
 namespace linkarms::psi {
 
@@ -18,22 +21,9 @@ struct SearchLimits {
   Index classes_from = 64;   ///< from so many arms on, nearest arms are kept by class of spread
 };
 
-/// A copy of what a search has kept, for tests of its invariants.
-struct SearchMemory {
-  std::vector<double> spread;                    ///< of each arm
-  double slack = 0.0, level = 0.0, least = 0.0;  ///< see `Spreads`
-  std::vector<Index> parent;                     ///< see `ClusterTrees`
-  std::vector<double> length;
-  bool has_attachments = false;  ///< see `Attachments`
-  MatrixOf<Index> attached;      ///< negative for arms of one cluster, and for arms alone
-  Matrix bound, block_bound;
-  std::vector<double> least_bound;
-  Matrix nearest;  ///< see `NearestBySpread`
-  std::vector<Index> class_of;
-  bool has_list = false;  ///< see `Shortlist`
-  double list_level = 0.0;
-  std::vector<Shortlist::Listed> listed;
-};
+/// A copy of what a search has kept, by name, for tests of its invariants: see `Spreads`, `ClusterTrees`, `Attachments` (negative
+/// where an arm has none), `NearestBySpread` and `Shortlist` (one row per candidate: u, v, a, b, cost, whether it is known).
+using SearchMemory = std::map<std::string, std::variant<double, std::vector<double>, std::vector<Index>, Matrix>>;
 
 /// A search for psi of clusters against inter pairs.
 class ClusterSearch : public Search {

@@ -37,16 +37,9 @@ class EdgeReplacer {
   [[nodiscard]] std::size_t bytes() const { return skip_.size() * (sizeof(int) + 1) + outside_.size() * sizeof(Index); }
 
  private:
-  /// An inter pair that a new edge is chosen by: its arms, length and spread.
-  struct Against {
-    Index a, b;
-    double q, s;
-  };
-  void note(const ClusteredArms& now, const Spreads& spreads, Index a, Index b);
   std::optional<ClusterTrees::Alternative> best_edge(const ClusteredArms& now, const Spreads& spreads, const ClusterTrees& trees,
-                                                     Index k, Index x, Index u, double twice);
+                                                     Index k, Index x, Index u, Index a, Index b, double twice);
 
-  std::vector<Against> pairs_;
   std::vector<Index> outside_;
   std::vector<int> skip_;
   std::vector<char> stuck_;  ///< none was found in this search

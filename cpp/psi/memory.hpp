@@ -1,6 +1,9 @@
 // What a search has kept, copied for tests.
 #pragma once
 
+#include <array>
+#include <utility>
+
 #include "psi/search_of.hpp"
 
 namespace linkarms::psi {
@@ -8,37 +11,44 @@ namespace linkarms::psi {
 template <class Problem>
 SearchMemory SearchOf<Problem>::memory(const Clusters& clusters) const {
   const Index n = model_->n_arms();
-  SearchMemory found;
-  found.spread.assign(spreads_.values().begin(), spreads_.values().end());
-  found.slack = spreads_.slack();
-  found.level = spreads_.level();
-  found.least = spreads_.least();
-  for (Index m = 0; m < n; ++m) {
-    found.parent.push_back(trees_.parent(m));
-    found.length.push_back(trees_.length(m));
-    found.class_of.push_back(near_.class_of(m));
-    found.least_bound.push_back(attachments_.least(m));
+  const auto each = [n](auto value) {
+    std::vector<decltype(value(0))> found;
+    for (Index m = 0; m < n; ++m) found.push_back(value(m));
+    return found;
+  };
+  SearchMemory found{{"spread", each([&](Index m) { return spreads_[m]; })},
+                     {"slack", spreads_.slack()},
+                     {"level", spreads_.level()},
+                     {"least", spreads_.least()},
+                     {"parent", each([&](Index m) { return trees_.parent(m); })},
+                     {"length", each([&](Index m) { return trees_.length(m); })}};
+  if (list_.exists()) {
+    Matrix listed(static_cast<Index>(list_.entries().size()), 6);
+    for (Index i = 0; i < listed.rows(); ++i) {
+      const auto& [w, cost, known] = list_.entries()[i];
+      std::ranges::copy(std::array<double, 6>{1.0 * w.u, 1.0 * w.v, 1.0 * w.a, 1.0 * w.b, cost, known ? 1.0 : 0.0},
+                        listed.row(i).begin());
+    }
+    found["listed"] = std::move(listed);
+    found["list_level"] = list_.level();
   }
-  found.has_list = list_.exists();
-  found.list_level = list_.level();
-  if (found.has_list) found.listed = list_.entries();
-  found.has_attachments = attachments_.made();
-  if (!found.has_attachments) return found;
-  found.attached = MatrixOf<Index>(n, n, -1);
-  found.bound = found.block_bound = Matrix(n, n, inf);
+  if (!attachments_.made()) return found;
+  Matrix attached(n, n, -1.0), bound(n, n, inf), block_bound(n, n, inf), nearest(near_.n_classes(), n);
   for (Index u = 0; u < n; ++u) {
-    if (clusters.size(clusters.label(u)) == 1) continue;
+    for (Index c = 0; c < near_.n_classes(); ++c) nearest(c, u) = near_.bound(c, u);
     for (Index b = 0; b < n; ++b) {
-      if (clusters.together(u, b)) continue;
-      found.attached(u, b) = attachments_.arm(u, b);
-      found.bound(u, b) = attachments_.bound(u, b);
-      found.block_bound(u, b) = attachments_.block_bound(u, b);
+      if (clusters.size(clusters.label(u)) == 1 || clusters.together(u, b)) continue;
+      attached(u, b) = attachments_.arm(u, b);
+      bound(u, b) = attachments_.bound(u, b);
+      block_bound(u, b) = attachments_.block_bound(u, b);
     }
   }
-  found.nearest = Matrix(near_.n_classes(), n);
-  for (Index c = 0; c < near_.n_classes(); ++c) {
-    for (Index m = 0; m < n; ++m) found.nearest(c, m) = near_.bound(c, m);
-  }
+  found["attached"] = std::move(attached);
+  found["bound"] = std::move(bound);
+  found["block_bound"] = std::move(block_bound);
+  found["least_bound"] = each([&](Index m) { return attachments_.least(m); });
+  found["nearest"] = std::move(nearest);
+  found["class_of"] = each([&](Index m) { return near_.class_of(m); });
   return found;
 }
 

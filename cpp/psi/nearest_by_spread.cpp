@@ -118,8 +118,7 @@ Index NearestBySpread::next_crossing(const ClusteredArms& now, const Spreads& sp
   return from;
 }
 
-std::optional<Edge> NearestBySpread::first_crossing(const ClusteredArms& now, const Spreads& spreads, Index z, Index w,
-                                                    double twice) {
+bool NearestBySpread::is_crossed(const ClusteredArms& now, const Spreads& spreads, Index z, Index w, double twice) {
   const Index n = now.size();
   const double p = now.dist(z, w) + spreads.slack(), r = spreads[z] + spreads[w];
   for (Index first = 0; first < n; first += block) {
@@ -130,10 +129,10 @@ std::optional<Edge> NearestBySpread::first_crossing(const ClusteredArms& now, co
       if (!row_crosses(spreads, a, p, r, twice)) continue;
       Index b = next_crossing(now, spreads, a, 0, p, r, twice);
       while (b == z || b == w) b = next_crossing(now, spreads, a, b + 1, p, r, twice);
-      if (b < n) return Edge{a, b};
+      if (b < n) return true;
     }
   }
-  return std::nullopt;
+  return false;
 }
 
 }  // namespace linkarms::psi

@@ -5,13 +5,11 @@
 // spreads that differ by little are one class.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "linkage/clusters.hpp"
 #include "math/matrix.hpp"
-#include "psi/candidate.hpp"
 #include "psi/clustered_arms.hpp"
 #include "psi/spreads.hpp"
 
@@ -49,9 +47,8 @@ class NearestBySpread {
   /// The first foreign arm b >= `from` of arm a such that the pair (a, b) may; the number of arms where there is none.
   [[nodiscard]] static Index next_crossing(const ClusteredArms& now, const Spreads& spreads, Index a, Index from, double p,
                                            double r, double twice);
-  /// The first pair that shares no arm with the edge (z, w) and may cost as little as the level against it.
-  [[nodiscard]] std::optional<Edge> first_crossing(const ClusteredArms& now, const Spreads& spreads, Index z, Index w,
-                                                   double twice);
+  /// Whether a pair that shares no arm with the edge (z, w) may cost as little as the level against it.
+  [[nodiscard]] bool is_crossed(const ClusteredArms& now, const Spreads& spreads, Index z, Index w, double twice);
 
   [[nodiscard]] std::size_t bytes() const { return near_.bytes() + class_.size() * (sizeof(Index) + sizeof(long long)); }
 

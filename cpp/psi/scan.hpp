@@ -73,19 +73,7 @@ double SearchOf<Problem>::find_attachment(const C& costs, Index u, Index b, doub
     }
     return most > level;
   };
-  // first the one that was found last, and the one that looks most expensive
-  const auto looks_most_expensive = [&] {
-    Index guess = v;
-    double largest = -1.0;
-    for (const Index x : members) {
-      const double square = signed_square(row[b] - row[x]), total = 4.0 * spreads_[u] + spreads_[x] + spreads_[b];
-      if (x == u || !(square > largest * total)) continue;
-      guess = x;
-      largest = square / total;
-    }
-    return guess;
-  };
-  if (!enough(attachments_.partner(u)) && !enough(looks_most_expensive())) std::ranges::any_of(members, enough);
+  if (!enough(attachments_.partner(u))) std::ranges::any_of(members, enough);  // first the one that was found last
   attachments_.suggest(u, v);
   attachments_.set_bound(u, b, attachments_.attach(now, u, b, v) ? most : kept);
   return most;

@@ -24,11 +24,8 @@ extern template class SearchOf<IsotropicPairs>;
 extern template class SearchOf<GeneralPairs>;
 
 std::unique_ptr<ClusterSearch> make_cluster_search(const Model& model, const SearchLimits& limits, double tolerance) {
-  if (tolerance > 0.0) return std::make_unique<SearchOf<GeneralPairs>>(model, GeneralPairs(model, tolerance), limits);
-  if (is_isotropic(model)) {
-    return std::make_unique<SearchOf<IsotropicPairs>>(model, limits);
-  }
-  return std::make_unique<SearchOf<GeneralPairs>>(model, limits);
+  if (is_isotropic(model) && tolerance == 0.0) return std::make_unique<SearchOf<IsotropicPairs>>(model, limits);
+  return std::make_unique<SearchOf<GeneralPairs>>(model, GeneralPairs(model, tolerance), limits);
 }
 
 }  // namespace psi

@@ -77,7 +77,7 @@ class SearchOf final : public ClusterSearch {
   Spreads spreads_;
   ClusterTrees trees_;
   NearestBySpread near_;
-  Attachments<Problem::has_closed_form> attachments_;
+  Attachments attachments_;
   Shortlist list_;
   EdgeReplacer replacer_;
   EdgeFront front_;
@@ -99,7 +99,7 @@ SearchOf<Problem>::SearchOf(const Model& model, const Problem& problem, const Se
       spreads_(problem_, model.n_arms()),
       trees_(model.n_arms()),
       near_(model.n_arms(), model.n_arms() < limits.classes_from ? 1 : 12),
-      attachments_(model.n_arms(), limits.most_slots),
+      attachments_(model.n_arms(), limits.most_slots, Problem::has_closed_form),
       list_(model.n_arms(), limits.spare_listed + limits.listed_per_arm * model.n_arms()),
       replacer_(model.n_arms()),
       front_(near_.n_classes()),

@@ -1,7 +1,9 @@
 #include "psi/split_bounds.hpp"
 
 #include <algorithm>
+#include <functional>
 
+#include "linkage/spanning_tree.hpp"
 #include "math/constants.hpp"
 #include "pair/isotropic.hpp"
 #include "pair/witness.hpp"
@@ -10,25 +12,13 @@ namespace linkarms {
 namespace {
 
 /// Smallest edge of a maximum spanning tree of `arms` under the bounds against (a, b), or `level` if that is
-/// less: Prim's algorithm.
-double smallest_edge(const Distances& dist, View spread, std::span<const Index> arms, Index a, Index b, double level,
-                     std::vector<double>& weight) {
+/// less.
+double smallest_edge(const Distances& dist, View spread, std::span<const Index> arms, Index a, Index b, double level) {
   double smallest = level;
-  weight.assign(arms.size(), -1.0);
-  std::size_t last = 0;
-  weight[0] = inf;  // joined
-  for (std::size_t step = 1; step < arms.size(); ++step) {
-    std::size_t best = arms.size();
-    for (std::size_t j = 0; j < arms.size(); ++j) {
-      if (weight[j] == inf) continue;
-      const Witness w = Witness{arms[last], arms[j], a, b}.oriented();
-      weight[j] = std::max(weight[j], isotropic_bound(dist, spread, w));
-      if (best == arms.size() || weight[j] > weight[best]) best = j;
-    }
-    smallest = std::min(smallest, weight[best]);
-    weight[best] = inf;
-    last = best;
-  }
+  grow_tree(
+      static_cast<Index>(arms.size()),
+      [&](Index i, Index j) { return isotropic_bound(dist, spread, Witness{arms[i], arms[j], a, b}.oriented()); },
+      std::greater<>(), [&](Index, double bound) { smallest = std::min(smallest, bound); });
   return smallest;
 }
 
@@ -52,13 +42,12 @@ SplitArms pick(const SplitArms& all, const Witness& w) {
 void split_bounds(const Distances& dist, View spread, const Clusters& clusters, double level, MutView bounds) {
   const auto n = static_cast<std::size_t>(clusters.n_arms());
   std::ranges::fill(bounds, inf);
-  std::vector<double> weight;
   for (Index k = 0; k < clusters.n_clusters(); ++k) {
     if (clusters.size(k) < 2) continue;
     for (Index a = 0; a < clusters.n_arms(); ++a) {
       for (Index b = a + 1; b < clusters.n_arms(); ++b) {
         if (clusters.together(a, b)) continue;
-        bounds[(k * n + a) * n + b] = smallest_edge(dist, spread, clusters.members(k), a, b, level, weight);
+        bounds[(k * n + a) * n + b] = smallest_edge(dist, spread, clusters.members(k), a, b, level);
       }
     }
   }

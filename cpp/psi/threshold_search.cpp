@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "linkage/spanning_tree.hpp"
 #include "math/constants.hpp"
 
 namespace linkarms::psi {
@@ -56,25 +57,18 @@ void ThresholdSearch<Problem>::scan_row(const ClusteredArms& now, Index a) {
   merges_[a] = found;
 }
 
-/// A maximum spanning tree of a cluster by Prim's algorithm.
+/// A maximum spanning tree of a cluster.
 template <class Problem>
 void ThresholdSearch<Problem>::grow_tree(const ClusteredArms& now, std::span<const Index> arms) {
   links_[arms[0]] = {};
-  std::vector<std::pair<Index, EdgeCost>> rest;  // arms outside the tree, with their most expensive edge into it
-  for (const Index m : arms.subspan(1)) rest.push_back({m, {-inf, {}}});
-  for (Index last = arms[0]; !rest.empty();) {
-    std::size_t best = 0;
-    for (std::size_t i = 0; i < rest.size(); ++i) {
-      auto& [m, edge] = rest[i];
-      const EdgeCost found{split(now, last, m), Edge::between(last, m)};
-      if (found.exceeds(edge)) edge = found;
-      if (i > 0 && edge.exceeds(rest[best].second)) best = i;
-    }
-    const auto [m, edge] = rest[best];
-    links_[m] = {edge.edge.u == m ? edge.edge.v : edge.edge.u, edge.value};
-    last = m;
-    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(best));
-  }
+  linkarms::grow_tree(
+      static_cast<Index>(arms.size()),
+      [&](Index i, Index j) { return EdgeCost{split(now, arms[i], arms[j]), Edge::between(arms[i], arms[j])}; },
+      [](const EdgeCost& x, const EdgeCost& y) { return x.exceeds(y); },
+      [&](Index i, const EdgeCost& found) {
+        const Index m = arms[i];
+        links_[m] = {found.edge.u == m ? found.edge.v : found.edge.u, found.value};
+      });
 }
 
 template <class Problem>

@@ -139,10 +139,11 @@ def check_list(walk, memory):
     assert max(np.bincount(labels)) <= 2
     cases = [(*edge, *ab) for edges, ab in all_cases(labels) for edge in edges]
     costs = dict(zip(cases, pair_costs(walk.model, walk.theta, walk.weights, cases), strict=True))
-    names = [name for name, _, _ in memory["listed"]]
+    listed = [(tuple(map(int, row[:4])), row[4], row[5]) for row in memory["listed"]]
+    names = [name for name, _, _ in listed]
     assert len(set(names)) == len(names)
     assert {name for name, cost in costs.items() if cost <= memory["list_level"] * (1.0 - room)} <= set(names)
-    for name, value, known in memory["listed"]:
+    for name, value, known in listed:
         assert value <= costs[name] * (1.0 + room)
         assert not known or value == costs[name]
     assert walk.search.value <= memory["list_level"]
