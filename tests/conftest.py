@@ -1,5 +1,6 @@
 """Shared settings: hypothesis without a deadline (the first example of a kernel compiles), derandomised so that CI does not flake."""
 
+import gc
 import os
 import sys
 
@@ -9,6 +10,17 @@ from hypothesis import settings
 os.environ.setdefault("LINKARMS_QUIET", "1")
 settings.register_profile("linkarms", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("linkarms")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect without looking for garbage: there is little, and all that is imported stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

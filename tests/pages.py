@@ -1,11 +1,17 @@
 """Commands of the documentation, run as they stand there."""
 
+import atexit
+import functools
 import os
 import re
 import subprocess
 import sys
+import tempfile
+import time
 import tomllib
 from pathlib import Path
+
+from tests import forked
 
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
 
@@ -33,24 +39,47 @@ sys.meta_path.insert(0, Hidden())
 """
 
 
+@functools.cache
+def tools():
+    """A folder with ``linkarms`` and ``python`` for the shell, and with the process that commands are forked from."""
+    folder = Path(tempfile.mkdtemp(prefix="linkarms-tools-"))
+    (folder / "sitecustomize.py").write_text(AS_INSTALLED)
+    (folder / "client").write_text(forked.CLIENT)
+    real = f"{sys.executable} -c 'from linkarms.cli import main; main()'"
+    (folder / "linkarms").write_text(
+        "#!/bin/sh\n"
+        f'if [ "$1" = serve ]; then exec {real} "$@"; fi\n'  # gets signals
+        f'exec {sys.executable} -I -S {folder}/client {folder}/socket "$@"\n'
+    )
+    (folder / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    for name in ("linkarms", "python"):
+        (folder / name).chmod(0o755)
+    process = subprocess.Popen(
+        [sys.executable, forked.__file__, f"{folder}/socket"],
+        stdin=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": python_path(folder)},
+    )
+    atexit.register(process.communicate)
+    while not (folder / "socket").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    return folder
+
+
+def python_path(folder):
+    return os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+
+
 def run_page(script, tmp_path):
     """Run commands in a real shell, with ``linkarms`` and ``python`` of this environment, as a user has them who installed all extras."""
-    tool = tmp_path / "bin"
-    tool.mkdir()
-    (tool / "linkarms").write_text(
-        f"#!/bin/sh\nexec {sys.executable} -c 'from linkarms.cli import main; main()' \"$@\"\n"
-    )
-    (tool / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    (tool / "sitecustomize.py").write_text(AS_INSTALLED)
-    for name in ("linkarms", "python"):
-        (tool / name).chmod(0o755)
+    folder = tools()
     return subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=tmp_path,
         env={
             **os.environ,
-            "PATH": f"{tool}:{os.environ['PATH']}",
-            "PYTHONPATH": os.pathsep.join(filter(None, [str(tool), os.environ.get("PYTHONPATH")])),
+            "PATH": f"{folder}:{os.environ['PATH']}",
+            "PYTHONPATH": python_path(folder),
         },
         capture_output=True,
         text=True,
