@@ -247,7 +247,7 @@ double OwnVarianceEvidence::against(const Situation& now, const Witness& w, doub
   if (is_free(piece)) return log_evidence(piece);
   make_forms(piece);
   const bool reached = level < inf && is_quickly_proved(piece, first, level);
-  const double found = reached ? level : halve(piece, first, level, -inf, Use::nothing);
+  const double found = reached ? level : halve(piece, first, level);
   const long long half = std::max<Index>(model_->n_features(), 2) / 2;
   work_ += (piece.forms->solved() + (piece.sectors ? piece.sectors->solved() : 0)) * half * half * half;
   return found;

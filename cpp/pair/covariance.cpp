@@ -14,6 +14,8 @@ namespace {
 
 /// Eigenvalues closer to the largest than this, relatively, belong to the top eigenspace.
 constexpr double same_eigenvalue = 1e-9;
+/// Weights farther apart than this go by eigenvalues.
+constexpr double most_apart = 1e6;
 /// Two lengths, and a cost and its lower bound, may be off by these, relatively.
 constexpr double length_rounding = 1e-14, cost_rounding = 1e-9;
 
@@ -114,10 +116,14 @@ double QuadraticPair::run(const std::array<QuadraticArm, 4>& arms, bool shared, 
     qq += (a.theta[i] - b.theta[i]) * (a.theta[i] - b.theta[i]);
   }
   if (pp >= qq) return 0.0;
+  // elimination keeps its precision only where no arm weighs far more than another
+  const auto [lightest, heaviest] = std::minmax({u.weight, v.weight, a.weight, b.weight});
   std::optional<double> small;
-  if (d == 2) small = run_small<2>(arms, shared, moves);
-  if (d == 3) small = run_small<3>(arms, shared, moves);
-  if (d == 4) small = run_small<4>(arms, shared, moves);
+  if (heaviest <= most_apart * lightest) {
+    if (d == 2) small = run_small<2>(arms, shared, moves);
+    if (d == 3) small = run_small<3>(arms, shared, moves);
+    if (d == 4) small = run_small<4>(arms, shared, moves);
+  }
   if (small) return *small;
   std::vector<double> r(n);
   for (Index i = 0; i < d; ++i) {

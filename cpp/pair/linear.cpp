@@ -79,7 +79,7 @@ Dual maximise_dual(Numbers numbers, double offset, double level) {
   if (!(mu < 0.9 * high)) mu = high < inf ? 0.5 * high : 1.0;
   for (int turn = 0; turn < 300; ++turn) {
     const Residual at(numbers, mu, offset);
-    if (turn > 0 && level < inf && at.g < inf) {
+    if (turn == 2 && level < inf && at.g < inf) {
       const double value = cost_of(numbers) - mu * at.g;
       if (value > level + rounding * std::abs(level)) return {value, mu, at.g};
     }
@@ -168,9 +168,8 @@ double beyond_inflection(Numbers numbers, std::size_t j, double level) {
   const double start = moving.cap;
   if (end <= start) return inf;
   const auto at = [&](double x) {
-    const double own = moving.weight * moving.cost(x);
-    const Dual rest = maximise_dual(others, -moving.kappa * x, level - own);
-    return Point{x, own, rest.value, -rest.mu * moving.kappa};
+    const Dual rest = maximise_dual(others, -moving.kappa * x, inf);
+    return Point{x, moving.weight * moving.cost(x), rest.value, -rest.mu * moving.kappa};
   };
   struct Interval {
     Point left, right;
@@ -241,7 +240,7 @@ double linear_cost(Numbers numbers, double level) {
     x.cap = x.inflection();
     convex = convex && !(x.kappa > 0.0 && x.cap < inf);
   }
-  const double value = capped_cost(numbers, level);
+  const double value = capped_cost(numbers, convex ? level : inf);
   return convex ? value : with_one_beyond(numbers, value, level);
 }
 

@@ -82,7 +82,7 @@ class SecularPair {
   /// has no part along the pole's direction.
   [[nodiscard]] std::optional<double> solve() {
     constexpr int most_turns = 40;
-    constexpr double settled = 1e-7;  // Newton's next step would be below rounding
+    constexpr double settled = 1e-8;  // Newton's next step would be below rounding
     if (!(norm(p) > 1e-9 * norm(q))) return {};
     double low = 0.0, high = inf, next = 0.0;
     bool last = false;
