@@ -71,7 +71,7 @@ def test_commands_work_as_typed(page, number, written, tmp_path):
     [
         ("docs/plan.md", None, "best shares: 0: 18.3%"),
         ("docs/anytime.md", None, "broken: more errors than delta"),
-        ("docs/campaigns.md", 1, "monday.db is written: 2 campaigns"),
+        ("docs/campaigns.md", 1, "monday.db is written: 3 campaigns"),
         ("docs/simulate.md", 0, "ebc-h"),
         ("docs/reproduce.md", 1, "ebc-h"),
     ],
