@@ -1,13 +1,17 @@
 """Commands of ``linkarms`` in processes that are forked from one that has imported the libraries: most of a short command is importing.
 
-Each command has a process, arguments, streams, environment and folder of its own. No module of linkarms is imported before.
+Each command has a process, arguments, streams, environment and folder of its own. No module of linkarms is imported before. At its end
+the libraries are not taken down again, which takes longer than most commands; tests/test_cli_process.py has whole processes.
 """
 
+import atexit
+import gc
 import json
 import os
 import select
 import socket
 import sys
+import traceback
 
 #: What commands import from elsewhere.
 LIBRARIES = ("matplotlib.figure", "numpy", "pandas", "rich", "scipy.optimize", "sqlalchemy", "typer")
@@ -28,6 +32,7 @@ def serve(path):
     """Serve until standard input ends. A process that comes back from here is a command, and goes on to run it."""
     for name in LIBRARIES:
         __import__(name)
+    gc.freeze()
     with socket.socket(socket.AF_UNIX) as here:
         here.bind(path)
         here.listen()
@@ -70,8 +75,23 @@ def take(asked):
     sys.argv = ["linkarms", *arguments]
 
 
-if __name__ == "__main__":
-    serve(sys.argv[1])
+def run():
+    """Run the command and leave with its exit code, with what it registered for that."""
     from linkarms.cli import main
 
-    main()
+    code = 1
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code
+    except BaseException:
+        traceback.print_exc()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
+    run()
