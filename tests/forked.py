@@ -79,13 +79,17 @@ def run():
     """Run the command and leave with its exit code, with what it registered for that."""
     from linkarms.cli import main
 
-    code = 1
+    code = 0
     try:
         main()
     except SystemExit as end:
-        code = end.code
+        code = end.code or 0
+        if not isinstance(code, int):  # as Python does
+            print(code, file=sys.stderr)
+            code = 1
     except BaseException:
         traceback.print_exc()
+        code = 1
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
