@@ -86,7 +86,7 @@ OwnVarianceEvidence::Known& OwnVarianceEvidence::known(const Witness& w, const s
 
 OwnVarianceEvidence::Piece OwnVarianceEvidence::piece(const Situation& now, const Witness& w, Index first) {
   const std::size_t per = shapes_ == Shapes::round ? 1 : forms_per_arm(*model_);
-  Piece out{now, w, {w.u, w.v, w.b, w.a}, w.shared() ? 3U : 4U, per, {}, nullptr, nullptr, {}};
+  Piece out{now, w, {w.u, w.v, w.b, w.a}, w.shared() ? 3U : 4U, per, {}, nullptr, nullptr, nullptr, {}};
   if (limits_) {
     const auto [one, other] = TwoArms(w);
     out.arms = {one, other};
@@ -113,6 +113,9 @@ void OwnVarianceEvidence::make_forms(Piece& piece) const {
     piece.forms = make_distance_forms(now.samples, now.dist, piece.witness, shapes);
   } else {
     piece.forms = make_variance_forms(now.samples, piece.witness, shapes);
+    if (VarianceSectors::serves(*model_, piece.witness)) {
+      piece.sectors = std::make_unique<VarianceSectors>(now.samples, piece.witness, shapes);
+    }
   }
 }
 
@@ -244,9 +247,9 @@ double OwnVarianceEvidence::against(const Situation& now, const Witness& w, doub
   if (is_free(piece)) return log_evidence(piece);
   make_forms(piece);
   const bool reached = level < inf && is_quickly_proved(piece, first, level);
-  const double found = reached ? level : halve(piece, first, level, -inf, Use::nothing);
+  const double found = reached ? level : halve(piece, first, level);
   const long long half = std::max<Index>(model_->n_features(), 2) / 2;
-  work_ += piece.forms->solved() * half * half * half;
+  work_ += (piece.forms->solved() + (piece.sectors ? piece.sectors->solved() : 0)) * half * half * half;
   return found;
 }
 

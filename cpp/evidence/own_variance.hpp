@@ -16,6 +16,7 @@
 
 #include "evidence/pairs.hpp"
 #include "evidence/variance_forms.hpp"
+#include "evidence/variance_sectors.hpp"
 
 namespace linkarms {
 
@@ -87,6 +88,7 @@ class OwnVarianceEvidence {
     std::array<const Entry*, 4> entries;
     Known* known;
     std::unique_ptr<VarianceForms> forms;
+    std::unique_ptr<VarianceSectors> sectors;  ///< where there are such proofs
     std::vector<double> t;
     [[nodiscard]] std::span<const double> of(std::size_t i) const { return std::span(t).subspan(i * per, per); }
   };
@@ -128,12 +130,12 @@ class OwnVarianceEvidence {
   double find_low(Piece& piece, Index first);
   /// Bring `piece.t` to many places, of which one is near the least log E of two arms; `consider` looks at each.
   void share_the_way(Piece& piece, const std::function<void()>& consider) const;
+  /// The same for the c that has the most evidence there.
+  double find_lowest(Piece& piece, Index first);
   /// The infimum of log E within a thousandth, from below, for a piece that is not free; ends as soon as it is sure to be at
-  /// least `enough`, or below `too_little`. What is known of the piece saves proofs that cannot be; the work that `against`
-  /// counts must not depend on it.
-  enum class Use { nothing, known };
-  double halve(Piece& piece, Index first, double enough, double too_little, Use use);
-  /// Whether halving comes to `level`.
+  /// least `enough`.
+  double halve(Piece& piece, Index first, double enough);
+  /// Whether log E is proved to be at least `level`, from the lowest place that is found.
   [[nodiscard]] bool is_reached(Piece& piece, Index first, double level);
   /// Go down from `piece.t` by tangents of log E; what is lower is kept.
   void go_down(Piece& piece);

@@ -6,6 +6,7 @@
 
 #include "math/constants.hpp"
 #include "math/symmetric.hpp"
+#include "pair/secular.hpp"
 
 namespace linkarms {
 
@@ -13,6 +14,8 @@ namespace {
 
 /// Eigenvalues closer to the largest than this, relatively, belong to the top eigenspace.
 constexpr double same_eigenvalue = 1e-9;
+/// Weights farther apart than this go by eigenvalues.
+constexpr double most_apart = 1e6;
 /// Two lengths, and a cost and its lower bound, may be off by these, relatively.
 constexpr double length_rounding = 1e-14, cost_rounding = 1e-9;
 
@@ -65,6 +68,41 @@ struct Root {
 
 }  // namespace
 
+// I_m = covariance / weight, A = I_u + I_v, B = I_a + I_b, X = I_u of a shared arm; the arms move by I_m times y = mu J z.
+template <std::size_t D>
+std::optional<double> QuadraticPair::run_small(const std::array<QuadraticArm, 4>& arms, bool shared, bool moves) {
+  const auto& [u, v, a, b] = arms;
+  SecularPair<D> pair;
+  pair.shared = shared;
+  const double of_u = 1.0 / u.weight, of_v = 1.0 / v.weight, of_a = 1.0 / a.weight, of_b = 1.0 / b.weight;
+  for (std::size_t i = 0; i < D; ++i) {
+    const auto row = static_cast<Index>(i);
+    const View cov_u = u.covariance->row(row), cov_v = v.covariance->row(row), cov_a = a.covariance->row(row),
+               cov_b = b.covariance->row(row);
+    pair.p[i] = u.theta[i] - v.theta[i];
+    pair.q[i] = a.theta[i] - b.theta[i];
+    for (std::size_t j = 0; j < D; ++j) {
+      pair.x[i][j] = cov_u[j] * of_u;
+      pair.a[i][j] = pair.x[i][j] + cov_v[j] * of_v;
+      pair.b[i][j] = cov_a[j] * of_a + cov_b[j] * of_b;
+    }
+  }
+  const std::optional<double> value = pair.solve();
+  if (!value || !moves) return value;
+  for (std::size_t i = 0; i < D; ++i) {
+    const auto row = static_cast<Index>(i);
+    for (std::size_t j = 0; j < D; ++j) {
+      const auto col = static_cast<Index>(j);
+      const double yp = pair.mu * pair.z_p[j], yq = -pair.mu * pair.z_q[j];
+      shift_(0, row) += (*u.covariance)(row, col) * of_u * (shared ? yp + yq : yp);
+      shift_(1, row) -= (*v.covariance)(row, col) * of_v * yp;
+      if (!shared) shift_(2, row) += (*a.covariance)(row, col) * of_a * yq;
+      shift_(3, row) -= (*b.covariance)(row, col) * of_b * yq;
+    }
+  }
+  return value;
+}
+
 // C = [[I_u + I_v, X], [X', I_a + I_b]], X = I_u where u = a is shared;  C = L L';  J = diag(1, -1);  L' J L
 // = U diag(nu) U'; b = U' L^-1 (p; q);  z_i = b_i / (1 - mu nu_i) at the root mu of F;  y = L^-T U (z - b);
 // u moves by I_u y_p, v by -I_v y_p, a by I_a y_q, b by -I_b y_q, a shared arm by I_u (y_p + y_q).
@@ -72,15 +110,26 @@ double QuadraticPair::run(const std::array<QuadraticArm, 4>& arms, bool shared, 
   const auto& [u, v, a, b] = arms;
   const Index d = shift_.cols(), n = 2 * d;
   if (moves) std::ranges::fill(shift_.values(), 0.0);
-  std::vector<double> r(n);
   double pp = 0.0, qq = 0.0;
+  for (Index i = 0; i < d; ++i) {
+    pp += (u.theta[i] - v.theta[i]) * (u.theta[i] - v.theta[i]);
+    qq += (a.theta[i] - b.theta[i]) * (a.theta[i] - b.theta[i]);
+  }
+  if (pp >= qq) return 0.0;
+  // elimination keeps its precision only where no arm weighs far more than another
+  const auto [lightest, heaviest] = std::minmax({u.weight, v.weight, a.weight, b.weight});
+  std::optional<double> small;
+  if (heaviest <= most_apart * lightest) {
+    if (d == 2) small = run_small<2>(arms, shared, moves);
+    if (d == 3) small = run_small<3>(arms, shared, moves);
+    if (d == 4) small = run_small<4>(arms, shared, moves);
+  }
+  if (small) return *small;
+  std::vector<double> r(n);
   for (Index i = 0; i < d; ++i) {
     r[i] = u.theta[i] - v.theta[i];
     r[d + i] = a.theta[i] - b.theta[i];
-    pp += r[i] * r[i];
-    qq += r[d + i] * r[d + i];
   }
-  if (pp >= qq) return 0.0;
   Matrix lower(n, n);
   for (Index i = 0; i < d; ++i) {
     for (Index j = 0; j < d; ++j) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "math/matrix.hpp"
@@ -34,6 +35,9 @@ class QuadraticPair {
 
  private:
   double run(const std::array<QuadraticArm, 4>& arms, bool shared, bool moves);
+  /// The same in D dimensions, without eigenvalues; nothing near the hard case.
+  template <std::size_t D>
+  std::optional<double> run_small(const std::array<QuadraticArm, 4>& arms, bool shared, bool moves);
 
   Matrix shift_;
 };
