@@ -69,38 +69,59 @@ struct Root {
 }  // namespace
 
 // I_m = covariance / weight, A = I_u + I_v, B = I_a + I_b, X = I_u of a shared arm; the arms move by I_m times y = mu J z.
-template <std::size_t D>
+template <std::size_t D, class Blocks>
 std::optional<double> QuadraticPair::run_small(const std::array<QuadraticArm, 4>& arms, bool shared, bool moves) {
   const auto& [u, v, a, b] = arms;
-  SecularPair<D> pair;
-  pair.shared = shared;
-  const double of_u = 1.0 / u.weight, of_v = 1.0 / v.weight, of_a = 1.0 / a.weight, of_b = 1.0 / b.weight;
+  constexpr bool dense = std::is_same_v<Blocks, DenseBlocks<D>>;
+  const auto each_entry = [](auto look) {  // of a row and a column
+    for (std::size_t i = 0; i < D; ++i) {
+      for (std::size_t j = dense ? 0 : i; j < (dense ? D : i + 1); ++j) look(i, j);
+    }
+  };
+  const auto entry = [](const QuadraticArm& arm, std::size_t i, std::size_t j) {
+    return (*arm.covariance)(static_cast<Index>(i), static_cast<Index>(j)) * (1.0 / arm.weight);
+  };
+  SecularPair<Blocks> pair;
+  pair.blocks.shared = shared;
   for (std::size_t i = 0; i < D; ++i) {
-    const auto row = static_cast<Index>(i);
-    const View cov_u = u.covariance->row(row), cov_v = v.covariance->row(row), cov_a = a.covariance->row(row),
-               cov_b = b.covariance->row(row);
     pair.p[i] = u.theta[i] - v.theta[i];
     pair.q[i] = a.theta[i] - b.theta[i];
-    for (std::size_t j = 0; j < D; ++j) {
-      pair.x[i][j] = cov_u[j] * of_u;
-      pair.a[i][j] = pair.x[i][j] + cov_v[j] * of_v;
-      pair.b[i][j] = cov_a[j] * of_a + cov_b[j] * of_b;
-    }
   }
+  each_entry([&](std::size_t i, std::size_t j) {
+    const auto at = [i, j](auto& matrix) -> double& {
+      if constexpr (dense)
+        return matrix[i][j];
+      else
+        return matrix[i];
+    };
+    at(pair.blocks.x) = entry(u, i, j);
+    at(pair.blocks.a) = entry(u, i, j) + entry(v, i, j);
+    at(pair.blocks.b) = entry(a, i, j) + entry(b, i, j);
+  });
   const std::optional<double> value = pair.solve();
   if (!value || !moves) return value;
-  for (std::size_t i = 0; i < D; ++i) {
+  each_entry([&](std::size_t i, std::size_t j) {
     const auto row = static_cast<Index>(i);
-    for (std::size_t j = 0; j < D; ++j) {
-      const auto col = static_cast<Index>(j);
-      const double yp = pair.mu * pair.z_p[j], yq = -pair.mu * pair.z_q[j];
-      shift_(0, row) += (*u.covariance)(row, col) * of_u * (shared ? yp + yq : yp);
-      shift_(1, row) -= (*v.covariance)(row, col) * of_v * yp;
-      if (!shared) shift_(2, row) += (*a.covariance)(row, col) * of_a * yq;
-      shift_(3, row) -= (*b.covariance)(row, col) * of_b * yq;
-    }
-  }
+    const double yp = pair.mu * pair.z_p[j], yq = -pair.mu * pair.z_q[j];
+    shift_(0, row) += entry(u, i, j) * (shared ? yp + yq : yp);
+    shift_(1, row) -= entry(v, i, j) * yp;
+    if (!shared) shift_(2, row) += entry(a, i, j) * yq;
+    shift_(3, row) -= entry(b, i, j) * yq;
+  });
   return value;
+}
+
+template <std::size_t D>
+std::optional<double> QuadraticPair::run_small(const std::array<QuadraticArm, 4>& arms, bool shared, bool moves) {
+  const bool diagonal = std::ranges::all_of(arms, [](const QuadraticArm& arm) {
+    for (Index i = 0; i < static_cast<Index>(D); ++i) {
+      for (Index j = 0; j < i; ++j) {
+        if ((*arm.covariance)(i, j) != 0.0) return false;
+      }
+    }
+    return true;
+  });
+  return diagonal ? run_small<D, DiagonalBlocks<D>>(arms, shared, moves) : run_small<D, DenseBlocks<D>>(arms, shared, moves);
 }
 
 // C = [[I_u + I_v, X], [X', I_a + I_b]], X = I_u where u = a is shared;  C = L L';  J = diag(1, -1);  L' J L

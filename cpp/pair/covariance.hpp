@@ -36,6 +36,8 @@ class QuadraticPair {
  private:
   double run(const std::array<QuadraticArm, 4>& arms, bool shared, bool moves);
   /// The same in D dimensions, without eigenvalues; nothing near the hard case.
+  template <std::size_t D, class Blocks>
+  std::optional<double> run_small(const std::array<QuadraticArm, 4>& arms, bool shared, bool moves);
   template <std::size_t D>
   std::optional<double> run_small(const std::array<QuadraticArm, 4>& arms, bool shared, bool moves);
 
