@@ -44,17 +44,18 @@ void OwnVarianceEvidence::forget() {
   known_.clear();
 }
 
-const OwnVarianceEvidence::Entry& OwnVarianceEvidence::entry(const Samples& samples, Index m) {
+OwnVarianceEvidence::Entry& OwnVarianceEvidence::entry(const Samples& samples, Index m) {
   Entry& own = entries_[static_cast<std::size_t>(m)];
   if (own.count == samples.count(m)) return own;
   const Index d = model_->n_features();
   const double n = samples.count(m);
-  own = {samples.count(m), ArmShape(model_->variances(), d, n, samples.moments(m)), {}, {}};
+  own = {samples.count(m), ArmShape(model_->variances(), d, n, samples.moments(m)), {}, {}, {}};
   for (const double c : grid_) {
     const ArmMixture mixture(own.shape, model_->variances(), d, n, c, limits_ || has_many_arms());
     own.rise.push_back(mixture.rise);
     own.price.push_back(mixture.price / discount_);
   }
+  own.table = RiseTable(own.rise);
   if (shapes_ == Shapes::round) own.shape = own.shape.rounded();
   return own;
 }
@@ -114,9 +115,22 @@ void OwnVarianceEvidence::make_forms(Piece& piece) const {
   } else {
     piece.forms = make_variance_forms(now.samples, piece.witness, shapes);
     if (VarianceSectors::serves(*model_, piece.witness)) {
-      piece.sectors = std::make_unique<VarianceSectors>(now.samples, piece.witness, shapes);
+      piece.sectors = std::make_unique<VarianceSectors>(now.samples, piece.witness, shapes, average(piece));
     }
   }
+}
+
+VarianceAverage OwnVarianceEvidence::average(const Piece& piece) const {
+  std::array<RiseTable*, 4> tables{};
+  std::vector<double> all = log_all_, alone;
+  for (std::size_t i = 0; i < piece.count; ++i) {
+    tables[i] = &piece.entries[i]->table;
+    for (std::size_t j = 0; j < grid_.size(); ++j) {
+      all[j] -= piece.entries[i]->price[j];
+      alone.push_back(log_alone(j, piece.count) - piece.entries[i]->price[j]);
+    }
+  }
+  return {std::span(tables).first(piece.count), std::move(all), std::move(alone)};
 }
 
 bool OwnVarianceEvidence::is_free(const Piece& piece) const {
@@ -246,10 +260,10 @@ double OwnVarianceEvidence::against(const Situation& now, const Witness& w, doub
   ++work_;
   if (is_free(piece)) return log_evidence(piece);
   make_forms(piece);
-  const bool reached = level < inf && is_quickly_proved(piece, first, level);
-  const double found = reached ? level : halve(piece, first, level);
+  const bool reached = level < inf && !piece.sectors && is_quickly_proved(piece, first, level);
+  const double found = reached ? level : infimum(piece, first, level, -inf, Use::nothing);
   const long long half = std::max<Index>(model_->n_features(), 2) / 2;
-  work_ += (piece.forms->solved() + (piece.sectors ? piece.sectors->solved() : 0)) * half * half * half;
+  work_ += piece.forms->solved() * half * half * half + (piece.sectors ? piece.sectors->boxes() : 0);
   return found;
 }
 

@@ -62,6 +62,7 @@ class OwnVarianceEvidence {
     ArmShape shape;
     std::vector<VarianceRise> rise;  ///< for each c
     std::vector<double> price;
+    RiseTable table;  ///< of the rises
   };
   /// What is kept of a piece: a lambda that its constraint allows (rows u, v, b, a), and what was found when its arms had these
   /// counts, with the c to begin with.
@@ -85,21 +86,23 @@ class OwnVarianceEvidence {
     Witness witness;
     std::array<Index, 4> arms;
     std::size_t count, per;
-    std::array<const Entry*, 4> entries;
+    std::array<Entry*, 4> entries;
     Known* known;
     std::unique_ptr<VarianceForms> forms;
-    std::unique_ptr<VarianceSectors> sectors;  ///< where there are such proofs
+    std::unique_ptr<VarianceSectors> sectors;  ///< where the infimum is found by them
     std::vector<double> t;
     [[nodiscard]] std::span<const double> of(std::size_t i) const { return std::span(t).subspan(i * per, per); }
   };
 
   /// More than proofs are worth it for: the prior of the precision is centred, as under a threshold, and less is searched.
   [[nodiscard]] bool has_many_arms() const;
-  [[nodiscard]] const Entry& entry(const Samples& samples, Index m);
+  [[nodiscard]] Entry& entry(const Samples& samples, Index m);
   [[nodiscard]] Piece piece(const Situation& now, const Witness& w, Index first);
   /// What is kept of a piece whose arms have these counts.
   [[nodiscard]] Known& known(const Witness& w, const std::array<long long, 4>& count, Index first);
   void make_forms(Piece& piece) const;
+  /// log E as a function of one form per arm.
+  [[nodiscard]] VarianceAverage average(const Piece& piece) const;
   /// Whether the infimum is where every arm is: the constraint holds there, or some arm moves anywhere for nothing.
   [[nodiscard]] bool is_free(const Piece& piece) const;
   /// l_mj of the i-th arm at `piece.t`.
@@ -130,11 +133,13 @@ class OwnVarianceEvidence {
   double find_low(Piece& piece, Index first);
   /// Bring `piece.t` to many places, of which one is near the least log E of two arms; `consider` looks at each.
   void share_the_way(Piece& piece, const std::function<void()>& consider) const;
-  /// The same for the c that has the most evidence there.
-  double find_lowest(Piece& piece, Index first);
+  /// What of the known lambdas may be used: nothing where the answer itself counts and not only whether it reaches a level.
+  enum class Use { nothing, known };
   /// The infimum of log E within a thousandth, from below, for a piece that is not free; ends as soon as it is sure to be at
-  /// least `enough`.
-  double halve(Piece& piece, Index first, double enough);
+  /// least `enough`, or below `too_little`.
+  double infimum(Piece& piece, Index first, double enough, double too_little, Use use);
+  /// The same by proofs for one level after another.
+  double halve(Piece& piece, Index first, double enough, double too_little, Use use);
   /// Whether log E is proved to be at least `level`, from the lowest place that is found.
   [[nodiscard]] bool is_reached(Piece& piece, Index first, double level);
   /// Go down from `piece.t` by tangents of log E; what is lower is kept.

@@ -149,16 +149,8 @@ bool OwnVarianceEvidence::is_proved(Piece& piece, double level, double patience)
     if (value < goal.needed) return std::nullopt;  // (what leaving out small shares lost is lost)
     return goal;
   };
-  if (piece.sectors) {
-    const auto look = [&](const Matrix& lam) {
-      keep(piece, lam, evaluate(piece, lam));
-      return piece.known->value < level;
-    };
-    return piece.sectors->is_reached(caps, start, propose, look, patience);
-  }
   // two arms are quickly moved, and the boxes of pairs under a threshold need to be smaller
-  ProofState state{{}, (limits_ ? 4.0 * patience : patience) * most_boxes(caps.size())};
-  const bool reached = linkarms::is_reached(*piece.forms, caps, start, propose, state);
+  const bool reached = linkarms::is_reached(*piece.forms, caps, start, propose, limits_ ? 4.0 * patience : patience);
   if (!reached) {
     const Matrix refuted = piece.forms->lam();
     keep(piece, refuted, evaluate(piece, refuted));
@@ -169,31 +161,32 @@ bool OwnVarianceEvidence::is_proved(Piece& piece, double level, double patience)
 // By halving between what holds everywhere and the low point. The order of the questions does not depend on the level,
 // which only ends them early: whether a level is reached does not depend on how it is asked. No proof can be above what is
 // known: `known` only saves time.
-double OwnVarianceEvidence::halve(Piece& piece, Index first, double enough) {
+double OwnVarianceEvidence::halve(Piece& piece, Index first, double enough, double too_little, Use use) {
   std::ranges::fill(piece.t, 0.0);
   double low = log_evidence(piece);  // no rise is negative
-  double high = find_lowest(piece, first);
-  const std::vector<double> at = piece.t;
-  while (high - low > precision * (1.0 + std::abs(high)) && low < enough) {
+  double high = find_low(piece, first);
+  const Index best = largest_scale(piece, first);  // what is found must not depend on the c that it began with
+  if (best != first) high = find_low(piece, best);
+  const std::vector<double> at = piece.t, near = first_move(piece, best);
+  const auto is_proved_from = [&](const std::vector<double>& t, double level) {
+    if (use == Use::known && piece.known->value < level - sure * (1.0 + std::abs(level))) return false;
+    piece.t = t;
+    return is_proved(piece, level, 1.0);
+  };
+  while (high - low > precision * (1.0 + std::abs(high)) && low < enough && high >= too_little) {
     const double middle = 0.5 * (low + high);
-    (is_proved_from(piece, at, first, middle) ? low : high) = middle;
+    (is_proved_from(at, middle) || is_proved_from(near, middle) ? low : high) = middle;
   }
   return low;
 }
 
-bool OwnVarianceEvidence::is_proved_from(Piece& piece, const std::vector<double>& at, Index first, double level) {
-  piece.t = at;
-  if (is_proved(piece, level, 1.0)) return true;
-  if (piece.sectors) return false;
-  piece.t = first_move(piece, first);  // where proofs take long, it pays to begin in two places
-  return is_proved(piece, level, 1.0);
-}
-
-// What is found must not depend on the c that it began with.
-double OwnVarianceEvidence::find_lowest(Piece& piece, Index first) {
-  const double found = find_low(piece, first);
-  const Index best = largest_scale(piece, first);
-  return best == first ? found : find_low(piece, best);
+double OwnVarianceEvidence::infimum(Piece& piece, Index first, double enough, double too_little, Use use) {
+  if (!piece.sectors) return halve(piece, first, enough, too_little, use);
+  return piece.sectors->infimum(enough, too_little, [&](const Matrix& lam) {
+    const double value = evaluate(piece, lam);
+    keep(piece, lam, value);
+    return value;
+  });
 }
 
 std::vector<double> OwnVarianceEvidence::first_move(Piece& piece, Index first) const {
@@ -299,18 +292,18 @@ void OwnVarianceEvidence::go_down_everywhere(Piece& piece, Index first) {
 bool OwnVarianceEvidence::is_reached(Piece& piece, Index first, double level) {
   const double below = level - sure * (1.0 + std::abs(level));
   make_forms(piece);
-  if (is_quickly_proved(piece, first, level)) return true;
-  if (piece.known->value < below || find_lowest(piece, first) < below) return false;
-  const std::vector<double> at = piece.t;
-  if (!piece.sectors && !has_many_arms()) {
-    // (a place that a proof could not get past is a good one to go down from)
-    static_cast<void>(evaluate(piece, piece.known->lam));
-    go_down(piece);
-    if (piece.known->value >= below) go_down_everywhere(piece, first);
+  if (!piece.sectors) {
+    if (is_quickly_proved(piece, first, level)) return true;
     if (piece.known->value < below) return false;
+    if (!has_many_arms()) {
+      // (a place that a proof could not get past is a good one to go down from)
+      static_cast<void>(evaluate(piece, piece.known->lam));
+      go_down(piece);
+      if (piece.known->value >= below) go_down_everywhere(piece, first);
+      if (piece.known->value < below) return false;
+    }
   }
-  piece.t = at;
-  return is_proved(piece, level, 1.0);
+  return infimum(piece, first, level, level, Use::known) >= level;
 }
 
 }  // namespace linkarms

@@ -1,23 +1,25 @@
-// Proofs for the evidence of arms of unknown variance, by the direction in which a pair comes apart.
+// The infimum of the evidence of arms of unknown variance, by the direction in which a pair comes apart.
 //
 // Let w = lambda_u - lambda_v and s = lambda_a - lambda_b. If |w| >= |s|, then for any cover of the unit sphere by caps of
 // half-width h around directions e, and any unit vectors f, some e has
 //   e . w >= cos(h) |w| >= cos(h) f . s .
 // That is linear in lambda. An arm that has the coefficient c_m in it, and whose form is t_m = x_m^2, adds at most
 // reach_m x_m, reach_m^2 = c_m' Sigma_m c_m with Sigma_m the covariance of its form. So the arms have to
-//   sum_m reach_m x_m >= cos(h) f . q - e . p ,   p and q those of the means,
-// and under that the least sum of weights times x_m^2 has a closed form: boxes of pair/concave.hpp take little time, and
-// forms that can be reached together are a convex set. f is the direction of s where the minimum is. On a line there are two e,
-// and h = 0. In the plane caps are arcs, halved where they prove too little: what an arc loses is of the order h^2. Four
-// arms of one variance each only have to bring the lengths together, in any dimension: that is a line with |p| and |q|.
+//   sum_m reach_m x_m >= gap = cos(h) f . q - e . p ,   p and q those of the means.
+// f is the direction of s where the minimum is. On a line there are two e, and h = 0. In the plane caps are arcs, halved where
+// they prove too little: what an arc loses is of the order h^2. Four arms of one variance each only have to bring the lengths
+// together, in any dimension: that is a line with |p| and |q|.
+//
+// What is least under such a constraint is found by evidence/reach_search.hpp.
 #pragma once
 
 #include <array>
 #include <functional>
 #include <vector>
 
+#include "evidence/reach_search.hpp"
+#include "evidence/variance_average.hpp"
 #include "evidence/variance_forms.hpp"
-#include "pair/concave.hpp"
 
 namespace linkarms {
 
@@ -25,16 +27,18 @@ class VarianceSectors {
  public:
   /// Whether there is such a cover: on a line, in the plane with one form per arm, and for four arms of one variance each.
   [[nodiscard]] static bool serves(const Model& model, const Witness& w);
-  /// The samples and the shapes must outlive it.
-  VarianceSectors(const Samples& samples, const Witness& w, const std::array<const ArmShape*, 4>& shapes);
+  /// The samples must outlive it.
+  VarianceSectors(const Samples& samples, const Witness& w, const std::array<const ArmShape*, 4>& shapes,
+                  VarianceAverage average);
 
-  /// Looks at a lambda that the constraint allows (rows u, v, b, a); true if it shows that there is no proof.
-  using Look = std::function<bool(const Matrix& lam)>;
-  /// As `is_reached` of pair/concave.hpp, for the same forms in the same order.
-  [[nodiscard]] bool is_reached(std::span<const double> caps, std::span<const double> start, const ProposeGoal& propose,
-                                const Look& look, double patience);
-  /// How many problems were solved.
-  [[nodiscard]] long long solved() const { return forms_.solved(); }
+  /// Looks at a lambda that the constraint allows (rows u, v, b, a), and returns log E there.
+  using Look = std::function<double(const Matrix& lam)>;
+  /// The infimum of log E from below, within `precision` of it where that does not take too long. Ends early at a bound of at
+  /// least `enough`, or where `look` found less than `too_little`: then what is returned is sure to be at least, or below, that.
+  /// So neither changes whether a level is reached.
+  [[nodiscard]] double infimum(double enough, double too_little, const Look& look);
+  /// How many boxes were looked at.
+  [[nodiscard]] long long boxes() const { return search_.boxes(); }
 
  private:
   using Direction = std::array<double, 2>;
@@ -43,37 +47,35 @@ class VarianceSectors {
     Direction units{};
     double cross = 0.0;
   };
-  /// Directions within `half` of e, and the direction f that goes with them.
+  /// Directions within `half` of e, the direction f that goes with them, and the coefficients of the arms.
   struct Sector {
     Direction e;
     double half;
     Direction f;
+    std::array<Direction, 4> coefficient{};
   };
-  /// Minimise sum_k weight_k t_k subject to sum_k reach_k sqrt(t_k) >= gap: gap^2 / sum_k (reach_k^2 / weight_k).
-  class ReachForms final : public QuadraticForms {
-   public:
-    std::vector<double> reach;
-    double gap = 0.0;
-    std::vector<double> last;  ///< t of the last solution
+  using Search = ReachSearch<VarianceAverage, Sector>;
+  using Box = Search::Box;
 
-   private:
-    double solve_at(std::span<const double> weight, std::span<double> t) override;
-  };
-
-  /// What the arms have to reach in a sector; `forms_` becomes that.
-  void enter(const Sector& sector);
-  /// How far the arms go in the sector that was entered, if their forms are t.
-  [[nodiscard]] std::array<Direction, 4> moves(std::span<const double> t) const;
-  /// Look at a lambda near those forms.
-  [[nodiscard]] bool is_low(std::span<const double> t, const Look& look) const;
+  [[nodiscard]] std::vector<Sector> cover() const;
+  /// The constraint of a sector.
+  void enter(Box& box) const;
+  /// A sector as one box; f becomes the direction of s at the minimum.
+  [[nodiscard]] Box whole(const Sector& sector);
+  /// The halves of an arc if it loses more than its box, or more than a little where it matters.
+  [[nodiscard]] std::vector<Box> halves(const Box& box, double least);
+  /// How far the arms go if their forms are x^2.
+  [[nodiscard]] std::array<Direction, 4> moves(const Box& box) const;
+  /// log E at a lambda near the box's lowest place, by `look`; infinite if there is none near.
+  [[nodiscard]] double look_near(const Box& box, const Look& look) const;
 
   std::size_t count_;
   std::array<Place, 4> place_;
-  Matrix theta_;  ///< rows u, v, b, a; none where a line stands for more dimensions
+  Matrix theta_;                            ///< rows u, v, b, a
+  std::array<std::vector<double>, 2> way_;  ///< on a line: the directions of p and q
   Direction p_{}, q_{};
   bool line_;  ///< only lengths count, or there is one dimension
-  std::array<Direction, 4> coefficient_{};
-  ReachForms forms_;
+  Search search_;
 };
 
 }  // namespace linkarms

@@ -6,8 +6,12 @@
 namespace linkarms {
 namespace {
 
-/// Goals that a proof may use.
+/// Boxes and goals that a proof may take; most take a few. Each form beyond four (a variance per coordinate) doubles
+/// the boxes, up to a limit.
 constexpr std::size_t most_goals = 12;
+constexpr int most_boxes(std::size_t n_forms) {
+  return 192 << (n_forms > 4 ? std::min<std::size_t>(n_forms - 4, 3) : 0);
+}
 /// How often the weights of one box are turned to keep its solution inside.
 constexpr int most_turns = 6;
 
@@ -18,12 +22,10 @@ struct Box {
 /// Looks at one box after another: those where no goal is sure to be met are cut in two.
 class Prover {
  public:
-  Prover(QuadraticForms& forms, std::span<const double> caps, const ProposeGoal& propose, ProofState& state)
+  Prover(QuadraticForms& forms, std::span<const double> caps, const ProposeGoal& propose)
       : forms_(forms),
         caps_(caps),
         propose_(propose),
-        goals_(state.goals),
-        boxes_(state.boxes),
         weight_(caps.size()),
         chord_(caps.size()),
         t_(caps.size()),
@@ -31,20 +33,16 @@ class Prover {
         high_(caps.size()),
         at_(caps.size()) {}
 
-  [[nodiscard]] bool run(std::span<const double> start) {
-    if (goals_.empty() && !add_goal(start)) return false;
+  [[nodiscard]] bool run(std::span<const double> start, double patience) {
+    if (!add_goal(start)) return false;
     std::vector<Box> open{{std::vector(caps_.size(), 0.0), {caps_.begin(), caps_.end()}}};
-    while (!open.empty()) {
-      if (!(--boxes_ >= 0.0)) return false;
+    for (int boxes = 0; !open.empty(); ++boxes) {
+      if (boxes >= patience * most_boxes(caps_.size())) return false;
       Box box = std::move(open.back());
       open.pop_back();
       cut_ = {};
       if (is_empty(box)) continue;
-      // a goal that is missed at a lambda of the box is not met all over it
-      const bool known = cut_.allowed;
-      const std::vector<double> inside = at_;
-      const auto holds = [&](const TabledGoal& goal) { return !(known && is_missed(goal, inside)) && is_met(goal, box); };
-      if (std::ranges::any_of(goals_, holds)) continue;
+      if (std::ranges::any_of(goals_, [&](const ConcaveGoal& goal) { return is_met(goal, box); })) continue;
       if (is_missed()) {  // by every goal: is there one for this place?
         const bool added = goals_.size() < most_goals && add_goal(at_);
         if (!added && cut_.allowed) {
@@ -75,12 +73,9 @@ class Prover {
   };
 
   bool add_goal(std::span<const double> t) {
-    const std::optional<ConcaveGoal> goal = propose_(t);
-    if (!goal) return false;
-    TabledGoal tabled(*goal, caps_);
-    if (!goals_.empty() && is_missed(tabled, t)) return false;
-    goals_.insert(goals_.begin(), std::move(tabled));
-    return true;
+    std::optional<ConcaveGoal> goal = propose_(t);
+    if (goal) goals_.insert(goals_.begin(), std::move(*goal));
+    return goal.has_value();
   }
 
   /// Whether no lambda that the constraint allows is in the box: for some weights the least sum_k w_k t_k is above
@@ -119,7 +114,7 @@ class Prover {
   // For t in [low, high] the rise is at least g(low) + w (t - low) where w is at most the slope of the chord, and
   // g(high) + w (t - high) where it is at least that: a Gaussian problem and a constant, for any w. Where the solution
   // leaves the box, another w gives more.
-  bool is_met(const TabledGoal& goal, const Box& box) {
+  bool is_met(const ConcaveGoal& goal, const Box& box) {
     const auto& rises = goal.rises;
     double least = 0.0;
     for (std::size_t k = 0; k < rises.size(); ++k) {
@@ -157,7 +152,7 @@ class Prover {
   }
 
   /// Propose to cut where the solution is farthest above the chord.
-  void propose_cut(const TabledGoal& goal, const Box& box) {
+  void propose_cut(const ConcaveGoal& goal, const Box& box) {
     Cut best = cut_;
     for (std::size_t k = 0; k < goal.rises.size(); ++k) {
       const double t = std::clamp(t_[k], box.low[k], box.high[k]);
@@ -184,14 +179,13 @@ class Prover {
     }
   }
 
-  [[nodiscard]] static bool is_missed(const TabledGoal& goal, std::span<const double> t) {
-    double value = 0.0;
-    for (std::size_t k = 0; k < t.size(); ++k) value += goal.rises[k].rise(t[k]);
-    return value < goal.needed;
-  }
   /// Whether no goal is met at `at_`.
   [[nodiscard]] bool is_missed() const {
-    return std::ranges::all_of(goals_, [&](const TabledGoal& goal) { return is_missed(goal, at_); });
+    return std::ranges::all_of(goals_, [&](const ConcaveGoal& goal) {
+      double value = 0.0;
+      for (std::size_t k = 0; k < at_.size(); ++k) value += goal.rises[k].rise(at_[k]);
+      return value < goal.needed;
+    });
   }
 
   [[nodiscard]] double cut_point(const Box& box, std::size_t k) const {
@@ -205,8 +199,7 @@ class Prover {
   QuadraticForms& forms_;
   std::span<const double> caps_;
   const ProposeGoal& propose_;
-  std::vector<TabledGoal>& goals_;
-  double& boxes_;
+  std::vector<ConcaveGoal> goals_;
   std::vector<double> weight_, chord_, t_;
   std::vector<double> low_, high_;  ///< the rises of a goal at the ends of a box
   Cut cut_;
@@ -232,25 +225,9 @@ double descend(QuadraticForms& forms, std::span<const AveragedRise> rises, std::
   return value;
 }
 
-TabledRise::TabledRise(const AveragedRise& rise, double cap) : rise_(rise), per_root_(cap < inf ? steps / std::sqrt(cap) : 0.0) {
-  for (int i = 0; cap < inf && i <= steps; ++i) {
-    const double root = i / per_root_;
-    value_[static_cast<std::size_t>(i)] = rise.rise(root * root);
-  }
-}
-
-TabledGoal::TabledGoal(const ConcaveGoal& goal, std::span<const double> caps) : needed(goal.needed) {
-  for (std::size_t k = 0; k < caps.size(); ++k) rises.emplace_back(goal.rises[k], caps[k]);
-}
-
-// Each form beyond four (a variance per coordinate) doubles the boxes, up to a limit.
-int most_boxes(std::size_t n_forms) {
-  return 192 << (n_forms > 4 ? std::min<std::size_t>(n_forms - 4, 3) : 0);
-}
-
 bool is_reached(QuadraticForms& forms, std::span<const double> caps, std::span<const double> start, const ProposeGoal& propose,
-                ProofState& state) {
-  return Prover(forms, caps, propose, state).run(start);
+                double patience) {
+  return Prover(forms, caps, propose).run(start, patience);
 }
 
 }  // namespace linkarms

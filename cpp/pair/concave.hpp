@@ -9,9 +9,7 @@
 // bound it from above: a descent.
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <optional>
 #include <span>
@@ -86,45 +84,11 @@ struct ConcaveGoal {
 /// reached there in any way.
 using ProposeGoal = std::function<std::optional<ConcaveGoal>(std::span<const double> t)>;
 
-/// A rise up to a cap by its values at places that are equally far apart in sqrt(t), and linear in t between them: since it is
-/// concave, never above, and a few thousandths below. Without a cap, the rise itself.
-class TabledRise {
- public:
-  TabledRise(const AveragedRise& rise, double cap);
-
-  [[nodiscard]] double rise(double t) const {
-    if (per_root_ == 0.0) return rise_.rise(t);
-    const double place = per_root_ * std::sqrt(t), low = std::min(std::floor(place), steps - 1.0);
-    const auto i = static_cast<std::size_t>(low);
-    return value_[i] + std::min((place * place - low * low) / (2.0 * low + 1.0), 1.0) * (value_[i + 1] - value_[i]);
-  }
-
- private:
-  static constexpr int steps = 64;
-  AveragedRise rise_;
-  double per_root_;
-  std::array<double, steps + 1> value_;
-};
-
-/// A goal with such rises.
-struct TabledGoal {
-  TabledGoal(const ConcaveGoal& goal, std::span<const double> caps);
-  std::vector<TabledRise> rises;
-  double needed;
-};
-
-/// What proofs for several parts of one set share: goals that held somewhere, the last one first, and the boxes that are left.
-struct ProofState {
-  std::vector<TabledGoal> goals;
-  double boxes;
-};
-/// Boxes that a proof for so many forms may take; most take a few.
-[[nodiscard]] int most_boxes(std::size_t n_forms);
-
 /// Whether at every lambda that the constraint allows, and whose t_k are at most their caps (which may be infinite),
-/// some goal is met; the first are those of the state, or that for `start`. Never true where it is not so; false too where that
-/// takes more boxes than are left. Where it is refuted, `forms` is left at a lambda that shows it.
+/// some goal is met; the first is that for `start`. Never true where it is not so; false too where that takes too long
+/// to show: `patience` times as long as usual, which may be less than one. Where it is refuted, `forms` is left at a lambda that
+/// shows it.
 [[nodiscard]] bool is_reached(QuadraticForms& forms, std::span<const double> caps, std::span<const double> start,
-                              const ProposeGoal& propose, ProofState& state);
+                              const ProposeGoal& propose, double patience = 1.0);
 
 }  // namespace linkarms

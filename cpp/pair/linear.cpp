@@ -230,6 +230,28 @@ double with_one_beyond(Numbers numbers, double value, double level) {
   return std::min(best, above);
 }
 
+/// Whether the minima with one number beyond its inflection are above `level`, too, by the multiplier of a dual value that is:
+/// the numbers hold lambda(mu). With c_i = min_lambda [w_i f_i(lambda) - mu kappa_i lambda], number j at x costs at least
+///   w_j f_j(x) - mu kappa_j x + rest,   rest = sum_{i != j} c_i ,
+/// with the others. Beyond the inflection that is concave: between the inflection, where it is at least D(mu), and
+/// x_1 = rest / (mu kappa_j) it is above the level if w_j f_j(x_1) is; and from x_1 on f_j alone is.
+bool is_above_beyond(Numbers numbers, const Dual& found, double level) {
+  double sum = 0.0;
+  std::array<double, most_numbers> own{};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const Number& x = numbers[i];
+    own[i] = (x.lam != x.theta ? x.weight * x.cost(x.lam) : 0.0) - found.mu * x.kappa * x.lam;
+    sum += own[i];
+  }
+  for (std::size_t j = 0; j < numbers.size(); ++j) {
+    const Number& x = numbers[j];
+    if (!(x.kappa > 0.0 && x.cap < inf)) continue;
+    const double last = (sum - own[j]) / (found.mu * x.kappa);
+    if (!(last > x.cap && x.weight * x.cost(last) > level)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 double linear_cost(Numbers numbers, double level) {
@@ -240,8 +262,13 @@ double linear_cost(Numbers numbers, double level) {
     x.cap = x.inflection();
     convex = convex && !(x.kappa > 0.0 && x.cap < inf);
   }
-  const double value = capped_cost(numbers, convex ? level : inf);
-  return convex ? value : with_one_beyond(numbers, value, level);
+  if (convex) return capped_cost(numbers, level);
+  if (level < inf) {
+    const Dual found = maximise_dual(numbers, 0.0, level);
+    const double above = std::max(level + rounding * std::abs(level), std::nextafter(level, inf));
+    if (found.value > above && found.mu > 0.0 && is_above_beyond(numbers, found, above)) return above;
+  }
+  return with_one_beyond(numbers, capped_cost(numbers, inf), level);
 }
 
 double convex_cost(Numbers numbers) {

@@ -1,0 +1,78 @@
+// The rises of one arm of unknown variance for every c of the grid, by their values at places that are tabled once.
+//
+// Between two places the rises are taken as linear in t: since they are concave, that is never above them. Places are the
+// numbers 2^e (1 + i/16), so that neighbours are at most a sixteenth apart and are found without a logarithm. With L the rise
+// that matters and A the shape of the prior after the samples, what is lost is about (1/16)^2 / 8 min(A, L^2 / A): below
+// 0.0005 L.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "family/variance_rise.hpp"
+
+namespace linkarms {
+
+class RiseTable {
+ public:
+  RiseTable() = default;
+  explicit RiseTable(std::vector<VarianceRise> rises) : rises_(std::move(rises)) {}
+
+  /// The rises at t >= 0, from below: one for each c.
+  void at(double t, std::span<double> out) {
+    if (!(t > 0.0)) {
+      std::ranges::fill(out, 0.0);
+      return;
+    }
+    if (t < least) {
+      const double* const first = values(slot_of(least));
+      for (std::size_t j = 0; j < out.size(); ++j) out[j] = t / least * first[j];
+      return;
+    }
+    const std::int64_t slot = slot_of(std::min(t, most));
+    static_cast<void>(values(slot + 1));  // (may move the other)
+    const double* const low = values(slot);
+    const double* const high = low + rises_.size();
+    const double start = place(slot), share = (std::min(t, most) - start) / (place(slot + 1) - start);
+    for (std::size_t j = 0; j < out.size(); ++j) out[j] = low[j] + share * (high[j] - low[j]);
+  }
+
+ private:
+  static constexpr double least = 0x1p-60, most = 0x1p60;
+  static constexpr int shift = 48;  ///< leaves the exponent and four bits of the fraction
+  [[nodiscard]] static std::int64_t slot_of(double t) { return std::bit_cast<std::int64_t>(t) >> shift; }
+  [[nodiscard]] static double place(std::int64_t slot) { return std::bit_cast<double>(slot << shift); }
+
+  /// The rises at a place.
+  [[nodiscard]] const double* values(std::int64_t slot) {
+    const auto n = static_cast<std::int64_t>(rises_.size());
+    if (known_.empty()) first_ = slot;
+    const auto size = static_cast<std::int64_t>(known_.size());
+    if (slot < first_) {
+      known_.insert(known_.begin(), static_cast<std::size_t>(first_ - slot), 0);
+      values_.insert(values_.begin(), static_cast<std::size_t>((first_ - slot) * n), 0.0);
+      first_ = slot;
+    } else if (slot >= first_ + size) {
+      known_.resize(static_cast<std::size_t>(slot - first_ + 1), 0);
+      values_.resize(known_.size() * rises_.size(), 0.0);
+    }
+    const auto at = static_cast<std::size_t>(slot - first_);
+    double* const own = values_.data() + at * rises_.size();
+    if (known_[at] == 0) {
+      known_[at] = 1;
+      for (std::size_t j = 0; j < rises_.size(); ++j) own[j] = rises_[j].rise(place(slot));
+    }
+    return own;
+  }
+
+  std::vector<VarianceRise> rises_;
+  std::int64_t first_ = 0;           ///< the slot of the first place that is kept
+  std::vector<std::uint8_t> known_;  ///< whether it has been computed, one for each place from the first
+  std::vector<double> values_;       ///< one row for each place
+};
+
+}  // namespace linkarms

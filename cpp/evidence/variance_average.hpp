@@ -1,0 +1,61 @@
+// The evidence of three or four arms of unknown variance, one form each, as a function of those forms.
+//
+//   E = sum_j w_j (s exp(sum_m l_mj) + (1 - s) mean_m exp(l_mj)),   l_mj = rise_mj(t_m) - price_mj
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "evidence/reach_search.hpp"
+#include "evidence/rise_table.hpp"
+
+namespace linkarms {
+
+class VarianceAverage {
+ public:
+  /// The tables must outlive it. The logarithms of the weights less the prices: of all arms together, one for each c, and of
+  /// every arm alone, one row per arm.
+  VarianceAverage(std::span<RiseTable* const> tables, std::vector<double> log_all, std::vector<double> log_alone)
+      : n_arms_(tables.size()), n_(log_all.size()), log_all_(std::move(log_all)), log_alone_(std::move(log_alone)) {
+    for (std::size_t i = 0; i < n_arms_; ++i) tables_[i] = tables[i];
+  }
+
+  [[nodiscard]] std::size_t n_scales() const { return n_; }
+  /// The rises of the i-th arm at t = x^2, one for each c.
+  void rises(std::size_t i, double x, std::span<double> out) { tables_[i]->at(x * x, out); }
+
+  /// log E from the rises, one row per arm; and of each rise, the share of the parts that it is in.
+  [[nodiscard]] double log_evidence(std::span<const double> rise, std::span<double> share) {
+    const std::size_t size = n_ * (n_arms_ + 1);
+    part_.resize(size);
+    double top = -inf;
+    for (std::size_t j = 0; j < n_; ++j) {
+      double total = log_all_[j];
+      for (std::size_t i = 0; i < n_arms_; ++i) {
+        const double own = rise[i * n_ + j];
+        total += own;
+        top = std::max(top, part_[i * n_ + j] = own + log_alone_[i * n_ + j]);
+      }
+      top = std::max(top, part_[n_arms_ * n_ + j] = total);
+    }
+    double sum = 0.0;
+    for (double& x : part_) sum += x = x > top - negligible ? std::exp(x - top) : 0.0;
+    const double* const all = part_.data() + n_arms_ * n_;
+    for (std::size_t i = 0; i < n_arms_; ++i) {
+      for (std::size_t j = 0; j < n_; ++j) share[i * n_ + j] = (part_[i * n_ + j] + all[j]) / sum;
+    }
+    return top + std::log(sum);
+  }
+
+ private:
+  /// Parts that are so much smaller than the largest are left out: E is a little larger.
+  static constexpr double negligible = 12.0;
+
+  std::size_t n_arms_, n_;
+  std::array<RiseTable*, 4> tables_{};
+  std::vector<double> log_all_, log_alone_, part_;
+};
+
+}  // namespace linkarms
