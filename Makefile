@@ -20,22 +20,22 @@ $(VENV)/.build: $(BIN)/python pyproject.toml
 	@touch $@
 
 # A C++20 compiler is needed; where there is none, `tools/compiler.sh` takes zig from PyPI.
-INSTALL := tools/compiler.sh $(VENV) $(BIN)/python -m pip install -q --no-build-isolation -e
+INSTALL := tools/install.sh $(VENV)
 
 $(VENV)/.demo: $(VENV)/.build $(CORE)
-	$(INSTALL) '.[cli,plots]'
+	$(INSTALL) cli plots
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.build $(CORE)
-	$(INSTALL) '.[test]'
+	$(INSTALL) test
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.lint: $(VENV)/.build $(CORE)
-	$(INSTALL) '.[test,lint]'
+	$(INSTALL) test lint
 	@touch $@ $(VENV)/.test $(VENV)/.demo
 
 $(VENV)/.docs: $(VENV)/.build $(CORE)
-	$(INSTALL) '.[test,docs]'
+	$(INSTALL) test docs
 	@touch $@ $(VENV)/.test $(VENV)/.demo
 
 demo: $(VENV)/.demo  ## cluster the arms of a built-in problem, with a live view and a picture

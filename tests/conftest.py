@@ -8,6 +8,8 @@ import pytest
 from hypothesis import settings
 
 os.environ.setdefault("LINKARMS_QUIET", "1")
+# Before NumPy is imported: small matrices gain nothing from threads, which wait actively while the other processes need the processor.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 settings.register_profile("linkarms", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("linkarms")
 

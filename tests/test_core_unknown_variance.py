@@ -84,11 +84,11 @@ def search(samples, pairs, kind, rng, starts=6):
     u, v, a, b = pairs
     arms, d = sorted(set(pairs)), samples[0].shape[1]
 
+    told_of = [oracle.sums(samples[m]) for m in arms]
+
     def total(z):
-        lam = z.reshape(len(arms), d)
-        return oracle.log_mixture(
-            [oracle.least(kind, samples[m], lam[i], oracle.GRID) for i, m in enumerate(arms)]
-        )
+        value, slope = oracle.against_means(kind, told_of, z.reshape(len(arms), d))
+        return value, slope.ravel()
 
     def room(z):
         lam = dict(zip(arms, z.reshape(len(arms), d), strict=True))
@@ -100,7 +100,11 @@ def search(samples, pairs, kind, rng, starts=6):
     for turn in range(starts):
         start = middle if turn == 1 else means + (0.01 if turn == 0 else 0.7) * rng.normal(size=means.shape)
         found = minimize(
-            total, start.ravel(), constraints=[{"type": "ineq", "fun": room}], options={"maxiter": 200}
+            total,
+            start.ravel(),
+            jac=True,
+            constraints=[{"type": "ineq", "fun": room}],
+            options={"maxiter": 200},
         )
         if room(found.x) > -1e-6:
             values.append(found.fun)

@@ -91,6 +91,10 @@ def by_slsqp(families, theta, weights, far: bool, limit: float) -> float:
         apart = np.sum((x[:d] - x[d:]) ** 2)
         return (apart - limit**2) if far else (limit**2 - apart)
 
+    def room_slope(x):
+        slope = (2.0 if far else -2.0) * (x[:d] - x[d:])
+        return np.concatenate([slope, -slope])
+
     rng = np.random.default_rng(3)
     best = math.inf
     low = {"unit": 1e-6, "half": 1e-6}.get(_domain(families), -np.inf)
@@ -105,7 +109,7 @@ def by_slsqp(families, theta, weights, far: bool, limit: float) -> float:
             start,
             method="SLSQP",
             bounds=[(low, high)] * (2 * d),
-            constraints={"type": "ineq", "fun": room},
+            constraints={"type": "ineq", "fun": room, "jac": room_slope},
             options={"maxiter": 300, "ftol": 1e-13},
         )
         if room(found.x) >= -1e-9 * limit**2 - 1e-12:

@@ -134,7 +134,8 @@ class Telling(la.families.Gaussian):
     def draw(self, rng, theta, size):
         type(self).drawn += 1
         if self.drawn == 90:
-            print("go", flush=True)
+            sys.stdout.write("go\\n")  # at once: where output is not buffered, print writes the end of the line separately
+            sys.stdout.flush()
         return super().draw(rng, theta, size)
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from linkarms.sampling import resolve_sampling
 
 
 def by_slsqp(model, theta, weights, pairs, eps, low=-np.inf, high=np.inf, starts=6) -> float:
-    """Least cost with ``|u - v| >= |a - b| + eps``, from many starts."""
+    """Least cost with ``|u - v| >= |a - b| + eps``, from many starts; without bounds the arms are Gaussian, of unit variance."""
     u, v, a, b = pairs
     _n, d = theta.shape
     moving = sorted({u, v, a, b})
@@ -32,11 +32,26 @@ def by_slsqp(model, theta, weights, pairs, eps, low=-np.inf, high=np.inf, starts
             total += weights[m] * model.kl(m, theta[m], np.ascontiguousarray(point[i]))
         return float(total) if math.isfinite(total) else 1e6
 
-    def room(x):
+    def gaussian_slope(x):
+        return (weights[moving, None] * (x.reshape(len(moving), d) - theta[moving])).ravel()
+
+    slope = gaussian_slope if low == -np.inf else None
+
+    def lengths(x):
         p = x.reshape(len(moving), d)
-        intra = np.sqrt(np.sum((p[where[u]] - p[where[v]]) ** 2) + 1e-18)
-        inter = np.sqrt(np.sum((p[where[a]] - p[where[b]]) ** 2) + 1e-18)
+        intra, inter = p[where[u]] - p[where[v]], p[where[a]] - p[where[b]]
+        return intra, inter, math.sqrt(intra @ intra + 1e-18), math.sqrt(inter @ inter + 1e-18)
+
+    def room(x):
+        _, _, intra, inter = lengths(x)
         return intra - inter - eps
+
+    def room_slope(x):
+        intra, inter, p, q = lengths(x)
+        slope = np.zeros((len(moving), d))
+        for m, part in ((u, intra / p), (v, -intra / p), (a, -inter / q), (b, inter / q)):
+            slope[where[m]] += part
+        return slope.ravel()
 
     rng = np.random.default_rng(1)
     best = math.inf
@@ -47,7 +62,8 @@ def by_slsqp(model, theta, weights, pairs, eps, low=-np.inf, high=np.inf, starts
             np.clip(start, low, high).ravel(),
             method="SLSQP",
             bounds=[(low, high)] * (len(moving) * d),
-            constraints={"type": "ineq", "fun": room},
+            jac=slope,
+            constraints={"type": "ineq", "fun": room, "jac": room_slope},
             options={"maxiter": 400, "ftol": 1e-13},
         )
         if room(found.x) >= -1e-7:

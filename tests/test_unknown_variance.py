@@ -73,25 +73,30 @@ def slsqp(used, total, pairs, shared, rng):
     place = {m: i for i, m in enumerate(arms)}
     d = len(used[u][0])
 
+    counts = np.array([len(used[m]) for m in arms])
+    means = np.array([np.mean(used[m], axis=0) for m in arms])
+    squares = np.array([((used[m] - np.mean(used[m], axis=0)) ** 2).sum() for m in arms])
+
     def value(x):
-        x = x.reshape(len(arms), d)
-        parts = [(len(used[m]), ((np.array(used[m]) - x[i]) ** 2).sum()) for i, m in enumerate(arms)]
+        """At the likeliest variances, the mean squares; and the gradient."""
+        away = x.reshape(len(arms), d) - means
+        n, left = counts * d, squares + counts * (away**2).sum(axis=1)
         if shared:
-            parts = [(sum(p[0] for p in parts), sum(p[1] for p in parts))]
-        best = sum(-stats.norm.logpdf(0, 0, math.sqrt(s / (n * d))) * n * d + n * d / 2 for n, s in parts)
-        return sum(total[m] for m in arms) + best
+            n, left = n.sum(keepdims=True), left.sum(keepdims=True)
+        best = (0.5 * n * (np.log(2.0 * math.pi * left / n) + 1.0)).sum()
+        return sum(total[m] for m in arms) + best, ((n / left * counts)[:, None] * away).ravel()
 
     def room(x):
         x = x.reshape(len(arms), d)
         return np.linalg.norm(x[place[u]] - x[place[v]]) - np.linalg.norm(x[place[a]] - x[place[b]])
 
-    start = np.array([np.mean(used[m], axis=0) for m in arms])
-    found = [value(start.ravel())] if room(start.ravel()) >= 0 else []
+    found = [value(means.ravel())[0]] if room(means.ravel()) >= 0 else []
     for turn in range(12):
-        x0 = start + (0.01 if turn == 0 else 1.5) * rng.normal(size=start.shape)
+        x0 = means + (0.01 if turn == 0 else 1.5) * rng.normal(size=means.shape)
         r = optimize.minimize(
             value,
             x0.ravel(),
+            jac=True,
             constraints=[{"type": "ineq", "fun": room}],
             method="SLSQP",
             options={"maxiter": 400, "ftol": 1e-12},

@@ -28,11 +28,11 @@ def told(samples, **goal):
 def search(samples, arms, kind, room, rng, starts=2, centred=False):
     """The least log mixture over means with ``room(means) >= 0``, as SLSQP finds it."""
 
+    told_of = [oracle.sums(samples[m]) for m in arms]
+
     def total(z):
-        lam = z.reshape(len(arms), 2)
-        return oracle.log_mixture(
-            [oracle.least(kind, samples[m], lam[i], oracle.GRID, centred) for i, m in enumerate(arms)]
-        )
+        value, slope = oracle.against_means(kind, told_of, z.reshape(len(arms), 2), centred)
+        return value, slope.ravel()
 
     means = np.array([samples[m].mean(axis=0) for m in arms])
     values = []
@@ -45,6 +45,7 @@ def search(samples, arms, kind, room, rng, starts=2, centred=False):
         found = minimize(
             total,
             start.ravel(),
+            jac=True,
             constraints=[{"type": "ineq", "fun": lambda z: room(z.reshape(len(arms), 2))}],
             options={"maxiter": 200},
         )

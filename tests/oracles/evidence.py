@@ -1,10 +1,12 @@
 """The anytime rule's statistic the slow way: printed formulas, SLSQP for one pair of pairs, every split of every cluster."""
 
+import functools
 import itertools
 import math
 
 import numpy as np
 from scipy import optimize
+from scipy.special import digamma
 from scipy.special import gammaln as lg
 
 
@@ -36,6 +38,29 @@ def arm_evidence(family, n, mean, lam, c):
     raise ValueError(family)
 
 
+def arm_slope(family, n, mean, lam, c):
+    """The gradient of `arm_evidence` with respect to ``lam``, shape (d,)."""
+    lam = np.atleast_1d(lam)
+    if family[0] == "gaussian":
+        return n**2 / (n + c) * np.linalg.solve(np.atleast_2d(family[1]), lam - np.atleast_1d(mean))
+    x, s = float(lam[0]), round(n * float(np.atleast_1d(mean)[0]), 9)
+    if family == "exponential":
+        slope = s - (n + c + 1) * s / (c + s * x)
+    elif family == "exponential-mean":
+        slope = -float(arm_slope("exponential", n, mean, 1 / x, c)[0]) / x**2
+    elif family == "poisson":
+        slope = n + c * math.log(c / (c + n))
+        slope += c * (digamma(c * x + s) - digamma(c * x)) - s / x if s else 0.0
+    elif family == "bernoulli":
+        slope = c * (digamma(s + c * x) - digamma(c * x)) - s / x if s else 0.0
+        if n > s:
+            y = 1 - x
+            slope -= c * (digamma(n - s + c * y) - digamma(c * y)) - (n - s) / y
+    else:
+        raise ValueError(family)
+    return np.array([slope])
+
+
 def pair_evidence(families, counts, means, grid, u, v, a, b, rng, starts=3):
     """``max over c of min over lambda of sum l``, by SLSQP from many starts."""
     arms = sorted({u, v, a, b})
@@ -46,6 +71,14 @@ def pair_evidence(families, counts, means, grid, u, v, a, b, rng, starts=3):
         x = x.reshape(len(arms), d)
         p, q = x[place[u]] - x[place[v]], x[place[a]] - x[place[b]]
         return p @ p - q @ q
+
+    def spread_slope(x):
+        x = x.reshape(len(arms), d)
+        p, q = x[place[u]] - x[place[v]], x[place[a]] - x[place[b]]
+        slope = np.zeros_like(x)
+        for m, part in ((u, p), (v, -p), (a, -q), (b, q)):
+            slope[place[m]] += 2.0 * part
+        return slope.ravel()
 
     bounds = []
     for m in arms:
@@ -60,6 +93,12 @@ def pair_evidence(families, counts, means, grid, u, v, a, b, rng, starts=3):
             x = x.reshape(len(arms), d)
             return sum(arm_evidence(families[m], counts[m], means[m], x[i], c) for i, m in enumerate(arms))
 
+        def slope(x, c=c):
+            x = x.reshape(len(arms), d)
+            return np.concatenate(
+                [arm_slope(families[m], counts[m], means[m], x[i], c) for i, m in enumerate(arms)]
+            )
+
         # over all lambda first: where that satisfies the constraint it is the answer
         found = []
         scale = np.abs(means[arms]).max() + 0.1
@@ -70,11 +109,12 @@ def pair_evidence(families, counts, means, grid, u, v, a, b, rng, starts=3):
             lows = np.array([-np.inf if lo is None else lo for lo, _ in bounds])
             highs = np.array([np.inf if hi is None else hi for _, hi in bounds])
             x0 = np.clip(x0.ravel(), lows + 1e-3, highs - 1e-3)
-            for constraints in ([], [{"type": "ineq", "fun": spread}]):
+            for constraints in ([], [{"type": "ineq", "fun": spread, "jac": spread_slope}]):
                 r = optimize.minimize(
                     total,
                     x0,
                     method="SLSQP",
+                    jac=slope,
                     bounds=bounds,
                     constraints=constraints,
                     options={"maxiter": 500, "ftol": 1e-13},
@@ -92,6 +132,14 @@ def splits(cluster):
         for others in itertools.combinations(rest, size):
             left = {first, *others}
             yield left, set(cluster) - left
+
+
+@functools.cache
+def cuts(size):
+    """Which pairs each split of a cluster of so many arms cuts, shape (splits, pairs)."""
+    sides = np.array([[m in left for m in range(size)] for left, _ in splits(range(size))])
+    first, second = np.triu_indices(size, 1)
+    return sides[:, first] != sides[:, second]
 
 
 def statistic(edge, labels):
@@ -119,8 +167,9 @@ def statistic(edge, labels):
                     if len(whole) == len(cluster):
                         break
             else:
-                for left, right in splits(cluster):
-                    best = min(best, max(table[min(u, v), max(u, v)] for u in left for v in right))
+                edges = np.array([table[pair] for pair in itertools.combinations(cluster, 2)])
+                largest = np.where(cuts(len(cluster)), edges, -math.inf).max(axis=1)
+                best = min(best, float(largest.min()))
     return best
 
 

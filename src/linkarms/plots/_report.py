@@ -120,5 +120,6 @@ def _draw(piece: Piece) -> dict[str, bytes]:
                 buffer = io.BytesIO()
                 figure.savefig(buffer, format=kind, metadata=bare, dpi=_DPI)
                 files[f"{suffix}.{kind}"] = buffer.getvalue()
+                figure.set_layout_engine("none")  # the first file has laid it out
             close(figure)
     return files

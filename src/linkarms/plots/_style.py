@@ -98,9 +98,12 @@ def new_figure(width: float, height: float) -> Figure:
         import matplotlib.pyplot as plt
 
         return plt.figure(**settings)
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    return Figure(**settings)
+    figure = Figure(**settings)
+    FigureCanvasAgg(figure)  # it keeps its renderer: otherwise each text that is measured makes a new one
+    return figure
 
 
 def uses_pyplot() -> bool:
