@@ -19,6 +19,21 @@ struct Box {
   std::vector<double> low, high;
 };
 
+/// A goal, and its rises at the ends of the last box: most of the next one's are the same.
+struct KnownGoal : ConcaveGoal {
+  struct End {
+    double t = 0.0, rise = 0.0;
+  };
+  std::vector<End> low, high;
+
+  explicit KnownGoal(ConcaveGoal goal) : ConcaveGoal(std::move(goal)), low(rises.size()), high(rises.size()) {}
+  double at(std::vector<End>& ends, std::size_t k, double t) const {
+    End& end = ends[k];
+    if (t != end.t) end = {t, rises[k].rise(t)};
+    return end.rise;
+  }
+};
+
 /// Looks at one box after another: those where no goal is sure to be met are cut in two.
 class Prover {
  public:
@@ -42,7 +57,7 @@ class Prover {
       open.pop_back();
       cut_ = {};
       if (is_empty(box)) continue;
-      if (std::ranges::any_of(goals_, [&](const ConcaveGoal& goal) { return is_met(goal, box); })) continue;
+      if (std::ranges::any_of(goals_, [&](KnownGoal& goal) { return is_met(goal, box); })) continue;
       if (is_missed()) {  // by every goal: is there one for this place?
         const bool added = goals_.size() < most_goals && add_goal(at_);
         if (!added && cut_.allowed) {
@@ -74,7 +89,7 @@ class Prover {
 
   bool add_goal(std::span<const double> t) {
     std::optional<ConcaveGoal> goal = propose_(t);
-    if (goal) goals_.insert(goals_.begin(), std::move(*goal));
+    if (goal) goals_.insert(goals_.begin(), KnownGoal(std::move(*goal)));
     return goal.has_value();
   }
 
@@ -114,12 +129,12 @@ class Prover {
   // For t in [low, high] the rise is at least g(low) + w (t - low) where w is at most the slope of the chord, and
   // g(high) + w (t - high) where it is at least that: a Gaussian problem and a constant, for any w. Where the solution
   // leaves the box, another w gives more.
-  bool is_met(const ConcaveGoal& goal, const Box& box) {
+  bool is_met(KnownGoal& goal, const Box& box) {
     const auto& rises = goal.rises;
     double least = 0.0;
     for (std::size_t k = 0; k < rises.size(); ++k) {
-      low_[k] = rises[k].rise(box.low[k]);
-      high_[k] = rises[k].rise(box.high[k]);
+      low_[k] = goal.at(goal.low, k, box.low[k]);
+      high_[k] = goal.at(goal.high, k, box.high[k]);
       least += low_[k];
       chord_[k] = box.high[k] < inf ? (high_[k] - low_[k]) / (box.high[k] - box.low[k]) : 0.0;
       weight_[k] = chord_[k];
@@ -199,7 +214,7 @@ class Prover {
   QuadraticForms& forms_;
   std::span<const double> caps_;
   const ProposeGoal& propose_;
-  std::vector<ConcaveGoal> goals_;
+  std::vector<KnownGoal> goals_;
   std::vector<double> weight_, chord_, t_;
   std::vector<double> low_, high_;  ///< the rises of a goal at the ends of a box
   Cut cut_;
