@@ -1,7 +1,8 @@
 """A step with unknown variances beside one with known ones: ``python -m benchmarks.variance``.
 
-Whole trials of EBC-H under the anytime rule inside the core, at delta = 0.05, each to its own stop, on samples of variance 1. The two
-take turns, and the ratio of each turn counts. Times are the thread's own. The table is in docs/families.md.
+Whole trials of EBC-H under the anytime rule inside the core, at delta = 0.05, each to its own stop, on samples of variance 1 or of one
+covariance. The two take turns, and the ratio of each turn counts. In the plane an unknown covariance is compared with a known variance,
+whose evidence has closed forms, and with a known covariance. Times are the thread's own. The table is in docs/families.md.
 """
 
 from pathlib import Path
@@ -15,18 +16,36 @@ HERE = Path(__file__).with_suffix(".json")
 ROUNDS, TRIALS = 5, 12
 PAIRS = [0, 1, 3, 4, 7, 8]
 THREES = np.repeat(3.0 * np.arange(4), 3) + [0, 0.5, 1] * 4
-#: instance -> (parameters, K)
+PLANE = np.column_stack([PAIRS, PAIRS[::-1]])
+PLANE_THREES = np.column_stack([THREES, [0, 0.5, 0] * 4])
+TILTED = np.array([[1.0, 0.6], [0.6, 0.8]])
+ROUND = ("gaussian", "gaussian-unknown")
+ROUND_EACH = ("gaussian", "gaussian-unknown:isotropic")
+COVARIANCES = (
+    la.families.Gaussian(TILTED),
+    la.families.UnknownVariance(covariance="full", draw_variance=TILTED),
+)
+#: instance -> (parameters, K, the families of known and of unknown variance)
 INSTANCES = {
-    "four arms": ([0, 1, 2.4, 3.4], 2),
-    "four arms far apart": ([0, 0.4, 5, 5.3], 2),
-    "six arms": (PAIRS, 3),
-    "six arms in the plane": (np.column_stack([PAIRS, PAIRS[::-1]]), 3),
-    "twelve arms in clusters of three": (THREES, 4),
-    "twelve arms in clusters of three in the plane": (np.column_stack([THREES, [0, 0.5, 0] * 4]), 4),
-    "twenty-four arms in pairs": (np.repeat(3.0 * np.arange(12), 2) + [0, 0.5] * 12, 12),
+    "four arms": ([0, 1, 2.4, 3.4], 2, ROUND),
+    "four arms far apart": ([0, 0.4, 5, 5.3], 2, ROUND),
+    "six arms": (PAIRS, 3, ROUND),
+    "twelve arms in clusters of three": (THREES, 4, ROUND),
+    "twenty-four arms in pairs": (np.repeat(3.0 * np.arange(12), 2) + [0, 0.5] * 12, 12, ROUND),
     "a hundred arms in ten clusters": (
         np.repeat(6.0 * np.arange(10), 10) + np.tile(0.1 * np.arange(10), 10),
         10,
+        ROUND,
+    ),
+    "six arms in the plane, one variance each": (PLANE, 3, ROUND_EACH),
+    "twelve arms in clusters of three in the plane, one variance each": (PLANE_THREES, 4, ROUND_EACH),
+    "six arms in the plane, a covariance each": (PLANE, 3, COVARIANCES),
+    "twelve arms in clusters of three in the plane, a covariance each": (PLANE_THREES, 4, COVARIANCES),
+    "six arms in the plane, a covariance each against variance 1": (PLANE, 3, ROUND),
+    "twelve arms in clusters of three in the plane, a covariance each against variance 1": (
+        PLANE_THREES,
+        4,
+        ROUND,
     ),
 }
 
@@ -43,15 +62,13 @@ def microseconds(problem, seed, trials):
 def measure():
     """Return one row per instance: medians of both, and of their ratio in each round, with quartiles."""
     rows = []
-    for name, (parameters, K) in INSTANCES.items():
-        problems = {
-            family: la.Problem(parameters, K, family=family) for family in ("gaussian", "gaussian-unknown")
-        }
-        seen = {family: [] for family in problems}
+    for name, (parameters, K, families) in INSTANCES.items():
+        problems = [la.Problem(parameters, K, family=family) for family in families]
+        seen = [[] for _ in problems]
         for turn in range(ROUNDS):
-            for family, problem in problems.items():
-                seen[family].append(microseconds(problem, turn, TRIALS if len(parameters) < 50 else 2))
-        known, unknown = (np.array(seen[family]) for family in problems)
+            for problem, times in zip(problems, seen, strict=True):
+                times.append(microseconds(problem, turn, TRIALS if len(parameters) < 50 else 2))
+        known, unknown = map(np.array, seen)
         rows.append(
             {
                 "instance": name,
