@@ -1,7 +1,5 @@
 """A state machine: every operation of a campaign, from two objects in turn, against a model that keeps everything in lists."""
 
-from collections import Counter
-from dataclasses import dataclass
 from itertools import count
 
 import pytest
@@ -13,32 +11,18 @@ from hypothesis.stateful import (
     precondition,
     rule,
 )
+from tests.campaign_model import ARMS, STOPPING, Held, Model
 
-import linkarms as la
 from linkarms.campaign import STATES, Campaign, Trace
 from linkarms.errors import Conflict, InvalidSample, NotFound
 
-ARMS = ["a", "b", "c"]
-#: Two clusters that some ten samples tell apart, so that runs stop, and not at once.
-STOPPING = la.stopping.Paper(theta=(-20, 20))
 VALUES = st.one_of(st.sampled_from([-0.5, 0.0, 1.0, 9.0]), st.floats(-30, 30))
 #: Where the arms are, roughly.
 LEVEL = {"a": 0.0, "b": 1.0, "c": 9.0}
 LEASE = 100.0
 
 
-@dataclass
-class Held:
-    """A ticket as the model knows it."""
-
-    arm: str
-    state: str
-    expires: float
-    value: float | None = None
-    number: int | None = None
-
-
-class Machine(RuleBasedStateMachine):
+class Machine(Model, RuleBasedStateMachine):
     url = None  # set by the test
     in_order = False
     seen = None
@@ -62,11 +46,8 @@ class Machine(RuleBasedStateMachine):
         )
         self.handles = [made, Campaign.open(self.name, storage=self.url, clock=self.clock)]
         self.trace = Trace(self.name, made.storage)
-        self.tickets = {}
-        self.told = []  # numbers of the tickets, in the order of their samples
+        self.begin()
         self.keys = {}
-        self.expirations = 0
-        self.late = []  # tickets told after the stop, as of the last replay
 
     def clock(self):
         return self.now
@@ -84,63 +65,16 @@ class Machine(RuleBasedStateMachine):
         for handle in getattr(self, "handles", []):
             handle.close()
 
-    # the model
-
-    def expire(self):
-        """What is over has expired, whoever looks."""
-        for held in self.tickets.values():
-            if held.state == "open" and held.expires <= self.now:
-                held.state = "expired"
-                self.expirations += 1
-
-    def in_turn(self):
-        """The tickets whose samples count, in their order, and those whose samples wait for an earlier ticket."""
-        kept = [ticket for ticket in self.told if self.tickets[ticket].state == "told"]
-        if not self.in_order:
-            return kept, []
-        missing = [t for t, held in self.tickets.items() if held.state in ("open", "expired")]
-        first = min(missing, default=float("inf"))
-        return sorted(t for t in kept if t < first), [t for t in kept if t > first]
-
-    def by_arm(self, tickets):
-        found = Counter(self.tickets[ticket].arm for ticket in tickets)
-        return {arm: found[arm] for arm in ARMS if found[arm]}
-
-    def replay(self):
-        """A clusterer that is told what counts until it is done, and the tickets whose samples wait."""
-        self.late = []
-        c = la.BanditClusterer(2, ARMS, stopping=STOPPING, delta=0.2, family="gaussian")
-        counting, waiting = self.in_turn()
-        for ticket in counting:
-            if c.done:
-                self.late.append(ticket)
-            else:
-                c.tell(self.tickets[ticket].arm, self.tickets[ticket].value)
-        if c.done:
-            self.late, waiting = self.late + waiting, []
-        pulls = self.by_arm([*waiting, *(t for t, held in self.tickets.items() if held.state == "open")])
-        c.set_pending([pulls.get(arm, 0) for arm in ARMS])
-        return c, waiting
-
-    def take_in(self, ticket, value):
-        held = self.tickets[ticket]
-        if held.value is None:
-            held.state, held.value = "told", value
-            self.told.append(ticket)
-            held.number = len(self.told)
-
-    def refusal(self, ticket, value):
-        """The error that telling this ticket must raise, if any."""
-        held = self.tickets[ticket]
-        if held.value is not None:
-            return None if held.value == value else Conflict
-        return Conflict if held.state == "released" else None
-
     def some(self, data):
         return data.draw(st.sampled_from(sorted(self.tickets)))
 
     def handle(self, data):
         return data.draw(st.sampled_from(self.handles))
+
+    def answer(self, data, ticket):
+        value = LEVEL[self.tickets[ticket].arm]
+        self.handle(data).tell(ticket, value)
+        self.take_in(ticket, value)
 
     # the operations
 
@@ -230,8 +164,7 @@ class Machine(RuleBasedStateMachine):
         self.expire()
         for ticket in sorted(self.tickets, reverse=True):
             if self.tickets[ticket].state in ("open", "expired"):
-                self.handle(data).tell(ticket, LEVEL[self.tickets[ticket].arm])
-                self.take_in(ticket, LEVEL[self.tickets[ticket].arm])
+                self.answer(data, ticket)
         self.measure(data, n)
 
     @precondition(lambda self: self.tickets)
@@ -323,6 +256,19 @@ class Machine(RuleBasedStateMachine):
         ticket = data.draw(st.sampled_from(self.late))
         self.handle(data).retract(ticket, "too late")
         self.tickets[ticket].state = "retracted"
+
+    @rule(data=st.data())
+    def past_the_stop(self, data):
+        """Measure with two tickets open until the run stops, then answer the two: their samples are late."""
+        for _ in range(30):
+            if self.handle(data).status().stopped:
+                break
+            self.ask(data, 1, None)
+            missing = [t for t, held in sorted(self.tickets.items()) if held.state in ("open", "expired")]
+            for ticket in missing[:-2]:
+                self.answer(data, ticket)
+        for ticket in [t for t, held in sorted(self.tickets.items()) if held.state == "open"]:
+            self.answer(data, ticket)
 
     @rule(data=st.data(), value=st.sampled_from([float("nan"), float("inf"), [1.0, 2.0], "x"]))
     def nonsense(self, data, value):

@@ -1,17 +1,35 @@
 #include "psi/attachments.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "pair/isotropic.hpp"
 
 namespace linkarms::psi {
+namespace {
+
+/// The least of a block, by several at a time that do not wait for each other; the last block may be shorter.
+inline double least_of(const double* values, Index size) {
+  if (size < block) return *std::min_element(values, values + size);
+  constexpr int at_once = 4;
+  std::array<double, at_once> least;
+  for (int j = 0; j < at_once; ++j) least[j] = values[j];
+  for (int i = at_once; i < block; i += at_once) {
+    for (int j = 0; j < at_once; ++j) least[j] = std::min(least[j], values[i + j]);
+  }
+  return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
+}
+
+}  // namespace
 
 Attachments::Attachments(Index n_arms, Index most_slots, bool closed_form)
     : closed_form_(closed_form),
       most_slots_(std::min({most_slots, Index{64}, n_arms})),
       least_(static_cast<std::size_t>(n_arms)),
       partner_(static_cast<std::size_t>(n_arms), -1),
-      in_use_(static_cast<std::size_t>(n_arms)) {}
+      in_use_(static_cast<std::size_t>(n_arms)),
+      lengths_(static_cast<std::size_t>(n_arms)),
+      wide_(lengths_) {}
 
 void Attachments::fill_partners(std::span<const Index> parent) {
   partner_.assign(parent.begin(), parent.end());
@@ -79,14 +97,63 @@ inline double Attachments::weigh(const ClusteredArms& now, const Spreads& spread
 }
 
 void Attachments::weigh_row(const ClusteredArms& now, const Spreads& spreads, Index u) {
-  const auto labels = now.clusters.labels();
+  if (2 * now.clusters.size(now.clusters.label(u)) > now.size()) {
+    bound_foreign(now, spreads, u);
+  } else if (closed_form_) {
+    bound_all(now, spreads, u, [](double gap, double spread) { return gap * gap / spread; });
+  } else if (const double level = spreads.level(); spreads.least() > 0.0) {
+    bound_all(now, spreads, u,
+              [=, high = level * room](double gap, double spread) { return gap * gap > high * spread ? level : 0.0; });
+  } else {
+    bound_all(now, spreads, u, [=](double gap, double spread) {
+      const double bound = std::min(gap * gap / spread, level);
+      return gap > 0.0 ? bound : 0.0;
+    });
+  }
+}
+
+/// A row of which more than half are arms of the cluster of u.
+void Attachments::bound_foreign(const ClusteredArms& now, const Spreads& spreads, Index u) {
+  std::ranges::fill(floor_.row(u), inf);
   least_[u] = inf;
-  for (Index i = 0; i < floor_.cols(); ++i) {
-    double floor = inf;
-    for (Index b = i * block; b < std::min((i + 1) * block, now.size()); ++b) {
-      if (labels[b] != labels[u]) floor = std::min(floor, weigh(now, spreads, u, b, false));
+  for (Index k = 0; k < now.clusters.n_clusters(); ++k) {
+    if (k == now.clusters.label(u)) continue;
+    for (const Index b : now.clusters.members(k)) lower(now, spreads, u, b, false);
+  }
+}
+
+/// The same for all other rows: what `weigh` finds, by loops that become vector instructions.
+template <class Bound>
+void Attachments::bound_all(const ClusteredArms& now, const Spreads& spreads, Index u, const Bound& bound) {
+  const Index n = now.size();
+  const double *row = now.dist.row(u).data(), *spread = spreads.values().data();
+  std::array<double, 64> length, wide;
+  for (Index i = 0; i < in_use_[u]; ++i) {
+    length[i] = slots_(i, u).length;
+    wide[i] = 4.0 * spreads[u] + spreads[slots_(i, u).arm];
+  }
+  // all of them before any is read: a pair of numbers just written one by one would be waited for
+  const std::uint8_t* slots = slot_.row(u).data();
+  for (Index b = 0; b < n; ++b) lengths_[b] = length[slots[b]];
+  for (Index b = 0; b < n; ++b) wide_[b] = wide[slots[b]];
+  const double slack = closed_form_ ? 0.0 : spreads.slack();
+  double* found = bound_.row(u).data();
+  for (Index b = 0; b < n; ++b) {
+    const double gap = std::max(row[b] * shrink - lengths_[b] - slack, 0.0);
+    found[b] = bound(gap, 2.0 * (wide_[b] + spread[b]));
+  }
+  for (const Index b : now.clusters.members(now.clusters.label(u))) found[b] = inf;
+  least_[u] = inf;
+  for (Index first = 0; first < n; first += block) {
+    const Index end = std::min(first + block, n);
+    double floor = least_of(found + first, end - first);
+    if (closed_form_ && floor <= about_) {
+      for (Index b = first; b < end; ++b) {
+        if (found[b] <= about_) found[b] = cost(now, spreads, u, b, false);
+      }
+      floor = least_of(found + first, end - first);
     }
-    floor_(u, i) = floor;
+    floor_(u, first / block) = floor;
     least_[u] = std::min(least_[u], floor);
   }
 }
@@ -177,7 +244,8 @@ bool Attachments::attach(const ClusteredArms& now, Index u, Index b, Index v) {
 }
 
 std::size_t Attachments::bytes() const {
-  return slot_.bytes() + slots_.bytes() + bound_.bytes() + floor_.bytes() + least_.size() * (sizeof(double) + 2 * sizeof(Index));
+  return slot_.bytes() + slots_.bytes() + bound_.bytes() + floor_.bytes() +
+         least_.size() * (3 * sizeof(double) + 2 * sizeof(Index));
 }
 
 }  // namespace linkarms::psi

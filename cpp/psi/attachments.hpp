@@ -96,6 +96,9 @@ class Attachments {
   [[nodiscard]] double cost(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b) const;
   double weigh(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b);
   void weigh_row(const ClusteredArms& now, const Spreads& spreads, Index u);
+  void bound_foreign(const ClusteredArms& now, const Spreads& spreads, Index u);
+  template <class Bound>
+  void bound_all(const ClusteredArms& now, const Spreads& spreads, Index u, const Bound& bound);
   void lower(const ClusteredArms& now, const Spreads& spreads, Index u, Index b, bool row_of_b);
   void set_slot(const ClusteredArms& now, const Spreads& spreads, Index u, Index slot, Index v);
   [[nodiscard]] Index unused_slot(const ClusteredArms& now, Index u) const;
@@ -106,8 +109,9 @@ class Attachments {
   Matrix bound_, floor_;
   std::vector<double> least_;
   std::vector<Index> partner_;
-  MatrixOf<Slot> slots_;       ///< slots x arms
-  std::vector<Index> in_use_;  ///< how many of them each arm has
+  MatrixOf<Slot> slots_;                ///< slots x arms
+  std::vector<Index> in_use_;           ///< how many of them each arm has
+  std::vector<double> lengths_, wide_;  ///< scratch: what attachments of one arm add
   double about_ = -1.0;
   bool made_ = false;
 };

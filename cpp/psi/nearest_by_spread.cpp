@@ -16,7 +16,8 @@ NearestBySpread::NearestBySpread(Index n_arms, Index n_classes)
       class_(static_cast<std::size_t>(n_arms)),
       found_at_(static_cast<std::size_t>(n_arms), -1),
       top_(static_cast<std::size_t>(n_classes), -1.0),
-      nearest_(top_) {}
+      nearest_(top_),
+      kept_(static_cast<std::size_t>(n_arms)) {}
 
 Index NearestBySpread::find_class(double spread) const {
   Index c = 0;
@@ -38,23 +39,39 @@ void NearestBySpread::refresh(const ClusteredArms& now, Index a) {
   for (Index c = 0; c < n_classes(); ++c) near_(c, a) = nearest[c];
 }
 
+/// Take the distances of all foreign arms from m into account.
+void NearestBySpread::lower(const ClusteredArms& now, Index m) {
+  const Index n = now.size(), own = now.clusters.label(m);
+  const double* row = now.dist.row(m).data();
+  double *bounds = near_.row(class_[m]).data(), *kept = kept_.data();
+  const auto members = now.clusters.members(own);
+  if (2 * now.clusters.size(own) > n) {
+    for (Index k = 0; k < now.clusters.n_clusters(); ++k) {
+      if (k == own) continue;
+      for (const Index a : now.clusters.members(k)) bounds[a] = std::min(bounds[a], row[a]);
+    }
+    return;
+  }
+  // of all arms, without a branch; those of the own cluster are put back
+  for (std::size_t i = 0; i < members.size(); ++i) kept[i] = bounds[members[i]];
+  for (Index a = 0; a < n; ++a) bounds[a] = std::min(bounds[a], row[a]);
+  for (std::size_t i = 0; i < members.size(); ++i) bounds[members[i]] = kept[i];
+}
+
 void NearestBySpread::make(const ClusteredArms& now, const Spreads& spreads) {
   ++changes_;
   widest_made_ = *std::max_element(spreads.values().begin(), spreads.values().end());
   for (Index m = 0; m < now.size(); ++m) class_[m] = find_class(spreads[m]);
-  for (Index m = 0; m < now.size(); ++m) refresh(now, m);
+  std::ranges::fill(near_.values(), inf);
+  for (Index m = 0; m < now.size(); ++m) lower(now, m);
+  std::ranges::fill(found_at_, changes_);
   made_ = true;
 }
 
 void NearestBySpread::move(const ClusteredArms& now, const Spreads& spreads, Index m) {
   ++changes_;
   class_[m] = find_class(spreads[m]);
-  const View row = now.dist.row(m);
-  const auto labels = now.clusters.labels();
-  const MutView bounds = near_.row(class_[m]);
-  for (Index a = 0; a < now.size(); ++a) {
-    bounds[a] = std::min(bounds[a], labels[a] != labels[m] ? row[a] : inf);
-  }
+  lower(now, m);
   refresh(now, m);
 }
 

@@ -50,10 +50,13 @@ class NearestBySpread {
   /// Whether a pair that shares no arm with the edge (z, w) may cost as little as the level against it.
   [[nodiscard]] bool is_crossed(const ClusteredArms& now, const Spreads& spreads, Index z, Index w, double twice);
 
-  [[nodiscard]] std::size_t bytes() const { return near_.bytes() + class_.size() * (sizeof(Index) + sizeof(long long)); }
+  [[nodiscard]] std::size_t bytes() const {
+    return near_.bytes() + class_.size() * (sizeof(Index) + sizeof(long long) + sizeof(double));
+  }
 
  private:
   [[nodiscard]] Index find_class(double spread) const;
+  void lower(const ClusteredArms& now, Index m);
   [[nodiscard]] bool block_crosses(const ClusteredArms& now, const Spreads& spreads, Index first, double p, double r,
                                    double twice) const;
 
@@ -63,6 +66,7 @@ class NearestBySpread {
   long long changes_ = 0;            ///< of distances, classes or clusters
   std::vector<double> top_;
   std::vector<double> nearest_;              ///< scratch: one bound per class
+  std::vector<double> kept_;                 ///< scratch: bounds of the arms of a cluster
   double widest_ = 0.0, widest_made_ = 0.0;  ///< largest spread now, and where the classes begin
   bool made_ = false;
 };
