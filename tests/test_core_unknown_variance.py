@@ -128,7 +128,9 @@ def test_the_evidence_is_never_above_a_search_over_means(kind, d, pairs):
     best = search(samples, pairs, kind, rng, starts=6 if d == 1 else 3)
     ours = core.evidence_against(pairs)
     assert ours <= best + 1e-4 * max(1.0, abs(best))
-    assert ours >= best - 0.05 * max(1.0, abs(best))  # and little is lost by proving it
+    # and little is lost by proving it: on a line and in the plane, with one form per arm, no more than two hundredths
+    by_directions = d == 1 or (d == 2 and kind == "full") or (kind == "isotropic" and len(set(pairs)) == 4)
+    assert ours >= best - (0.02 if by_directions else 0.05) * max(1.0, abs(best))
 
 
 @pytest.mark.parametrize(("kind", "d"), [("isotropic", 1), ("coordinate", 2), ("full", 2), ("full", 4)])

@@ -106,8 +106,8 @@ class ReachSearch {
   /// How many boxes were bounded.
   [[nodiscard]] long long boxes() const { return boxes_; }
 
-  /// The box of a constraint, all of it; `quick`: with a bound that is quickly found.
-  void open(Box& box, bool quick) {
+  /// Make a box all of its constraint, and bring `at` to a place where log E is low: by tangents, a few steps.
+  void open(Box& box) {
     double squares = 0.0;
     for (std::size_t i = 0; i < count_; ++i) squares += box.reach[i] * box.reach[i];
     if (!(squares > 0.0) || !(box.gap > 0.0)) box.gap = 0.0;
@@ -116,8 +116,28 @@ class ReachSearch {
       box.high[i] = box.reach[i] > 0.0 ? box.gap / box.reach[i] : 0.0;
       box.at[i] = squares > 0.0 ? box.gap * box.reach[i] / squares : 0.0;
     }
-    bound(box, quick ? 1 : turns());
+    constexpr int steps = 2;
+    constexpr double farther = 1.1;
+    const std::size_t n = average_.n_scales();
+    const auto row = [n](std::vector<double>& all, std::size_t i) { return std::span(all).subspan(i * n, n); };
+    for (int turn = 0; turn < steps && box.gap > 0.0; ++turn) {
+      for (std::size_t i = 0; i < count_; ++i) {
+        average_.rises(i, box.at[i], row(low_, i));
+        average_.rises(i, farther * box.at[i], row(high_, i));
+      }
+      static_cast<void>(average_.log_evidence(low_, share_));
+      Arms slope{};
+      for (std::size_t i = 0; i < count_; ++i) {
+        double more = 0.0;
+        for (std::size_t j = i * n; j < (i + 1) * n; ++j) more += share_[j] * (high_[j] - low_[j]);
+        slope[i] = box.at[i] > 0.0 ? more / (box.at[i] * box.at[i]) : 1.0;
+      }
+      minimise(box, count_, slope, box.at);
+    }
   }
+
+  /// Bound log E in a box, from `box.at`.
+  void bound(Box& box) { bound(box, turns()); }
 
   /// The infimum from below over all `boxes`, within `precision` where `most` boxes are enough. Ends early at a bound of at
   /// least `enough`, or where less than `too_little` was found: then what is returned is sure to be at least, or below, that.

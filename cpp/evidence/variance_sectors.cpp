@@ -16,6 +16,10 @@ constexpr double fine = 0.07;
 constexpr double narrow = 0.4;
 constexpr long long most_boxes_on_line = 400, most_boxes_in_plane = 800;
 
+/// How often the direction f of a sector is turned, and the cosine between it and that of s where it need not be.
+constexpr int most_turns = 2;
+constexpr double aligned = 1.0 - 1e-3;
+
 using Direction = std::array<double, 2>;
 
 [[nodiscard]] double dot(const Direction& x, const Direction& y) {
@@ -115,17 +119,29 @@ std::array<Direction, 4> VarianceSectors::moves(const Box& box) const {
   return out;
 }
 
+VarianceSectors::Direction VarianceSectors::turned_s(const Box& box) const {
+  const auto step = moves(box);
+  return unit({q_[0] + step[3][0] - step[2][0], q_[1] + step[3][1] - step[2][1]});
+}
+
+// Any f will do; the best is the direction of s at the minimum, which is approached from both sides.
 VarianceSectors::Box VarianceSectors::whole(const Sector& sector) {
   Box box;
   box.extra = sector;
-  if (!line_) {
-    enter(box);
-    search_.open(box, true);
-    const auto step = moves(box);
-    box.extra.f = unit({q_[0] + step[3][0] - step[2][0], q_[1] + step[3][1] - step[2][1]});
-  }
   enter(box);
-  search_.open(box, false);
+  for (int turn = 0; turn < most_turns && !line_; ++turn) {
+    search_.open(box);
+    const Direction f = box.extra.f, s = turned_s(box);
+    if (dot(f, s) > aligned) break;
+    box.extra.f = unit({f[0] + s[0], f[1] + s[1]});
+    enter(box);
+    if (box.gap > 0.0) continue;
+    box.extra.f = unit(q_);  // in the direction of q there is a gap, but for wide arcs
+    enter(box);
+    break;
+  }
+  search_.open(box);
+  search_.bound(box);
   return box;
 }
 

@@ -60,7 +60,9 @@ class VarianceSectors {
   [[nodiscard]] std::vector<Sector> cover() const;
   /// The constraint of a sector.
   void enter(Box& box) const;
-  /// A sector as one box; f becomes the direction of s at the minimum.
+  /// The direction of s where the bound of a box is: the best f for its sector.
+  [[nodiscard]] Direction turned_s(const Box& box) const;
+  /// A sector as one box.
   [[nodiscard]] Box whole(const Sector& sector);
   /// The halves of an arc if it loses more than its box, or more than a little where it matters.
   [[nodiscard]] std::vector<Box> halves(const Box& box, double least);
