@@ -37,6 +37,8 @@ class VarianceSectors {
   /// least `enough`, or where `look` found less than `too_little`: then what is returned is sure to be at least, or below, that.
   /// So neither changes whether a level is reached.
   [[nodiscard]] double infimum(double enough, double too_little, const Look& look);
+  /// Whether they lose nothing: on a line, or where only lengths count.
+  [[nodiscard]] bool on_line() const { return line_; }
   /// How many boxes were looked at.
   [[nodiscard]] long long boxes() const { return search_.boxes(); }
 
