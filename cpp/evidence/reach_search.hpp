@@ -93,7 +93,7 @@ template <class Average, class Extra>
 class ReachSearch {
  public:
   using Box = ReachBox<Extra>;
-  using Arms = typename Box::Arms;
+  using Arms = std::array<double, 4>;
   /// How near the bound comes to the infimum, as a share of one and that.
   static constexpr double precision = 1e-3;
 

@@ -92,6 +92,7 @@ template <std::size_t D>
 template <std::size_t D>
 class DenseBlocks {
  public:
+  static constexpr std::size_t size = D;
   using Vector = SmallVector<D>;
   SmallMatrix<D> a, b, x;
   bool shared = false;
@@ -143,6 +144,7 @@ class DenseBlocks {
 template <std::size_t D>
 class DiagonalBlocks {
  public:
+  static constexpr std::size_t size = D;
   using Vector = SmallVector<D>;
   Vector a, b, x;
   bool shared = false;
@@ -174,7 +176,7 @@ class DiagonalBlocks {
 template <class Blocks>
 class SecularPair {
  public:
-  using Vector = typename Blocks::Vector;
+  using Vector = SmallVector<Blocks::size>;
   Vector p, q;
   Blocks blocks;
 
