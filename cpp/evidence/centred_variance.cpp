@@ -189,8 +189,8 @@ std::vector<SpreadBounds> CentredVarianceEvidence::bounds(const Situation& now, 
     const VarianceMixture& own = entries_[static_cast<std::size_t>(m)].mixture[j];
     if (own.is_flat()) continue;
     double r = own.inflection();
-    while (r < 1e150 && own.rise(r) < out.least) r *= 1.25;
-    if (r < 1e150) out.spread[m] = std::min(2.0 * r * r / out.least, 1e300);
+    while (r < 1e150 && own.rise(r) < out.least) r *= 1.05;
+    if (r < 1e150) out.spread[m] = std::min(0.5 * r * r / own.rise(r), 1e300);
   }
   return {out};
 }

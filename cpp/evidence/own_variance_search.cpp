@@ -180,19 +180,13 @@ double OwnVarianceEvidence::halve(Piece& piece, Index first, double enough, doub
   return low;
 }
 
-// On a line directions lose nothing. In the plane they may, where the best f differs from place to place: then the larger bound
-// counts.
 double OwnVarianceEvidence::infimum(Piece& piece, Index first, double enough, double too_little, Use use) {
-  double found = -inf;
-  if (piece.sectors) {
-    found = piece.sectors->infimum(enough, too_little, [&](const Matrix& lam) {
-      const double value = evaluate(piece, lam);
-      keep(piece, lam, value);
-      return value;
-    });
-    if (found >= enough || piece.sectors->on_line() || piece.known->value < too_little) return found;
-  }
-  return std::max(found, halve(piece, first, enough, too_little, use));
+  if (!piece.sectors) return halve(piece, first, enough, too_little, use);
+  return piece.sectors->infimum(enough, too_little, [&](const Matrix& lam) {
+    const double value = evaluate(piece, lam);
+    keep(piece, lam, value);
+    return value;
+  });
 }
 
 std::vector<double> OwnVarianceEvidence::first_move(Piece& piece, Index first) const {

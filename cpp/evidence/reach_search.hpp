@@ -7,7 +7,8 @@
 // distribution q on the parts,
 //   log E(x) >= log E(y) + sum_m (g_m(x_m) - g_m(y_m)),   g_m = sum_p q_p rise_mp ,
 // where q are the shares of the parts at y (7.4): any y will do. Each g_m lies above its chord in t, and with chords it is a
-// quadratic problem with one constraint, which is solved exactly. Boxes are cut where the bound is lowest.
+// quadratic problem with one constraint, which is solved exactly. Boxes are cut where the bound is lowest. Each box may have a
+// constraint of its own, as long as that holds for all that the box stands for.
 //
 // An `Average` has n_scales(), rises(i, x, out), the rises of the i-th arm at x for each c, from below, and
 // log_evidence(rise, share), log E from those of all arms, one row each, and the shares.
@@ -44,7 +45,8 @@ struct ReachBox {
   Extra extra{};
   Arms reach{};
   double gap = 0.0;
-  Arms low{}, high{};
+  Arms low{}, high{inf, inf, inf, inf};
+  Arms top{};            ///< no more is needed for the gap: the least is where x <= top
   Arms at{};             ///< a place near which its bound is
   double bound = -inf;   ///< log E is at least that
   double value = inf;    ///< log E at `at`
@@ -53,7 +55,7 @@ struct ReachBox {
   std::size_t form = 0;  ///< where to cut it
 };
 
-/// Minimise sum_m slope_m x_m^2 subject to sum_m reach_m x_m = gap and low <= x <= high. Arms outside their ends are fixed there:
+/// Minimise sum_m slope_m x_m^2 subject to sum_m reach_m x_m = gap and low <= x <= top. Arms outside their ends are fixed there:
 /// those below if the others then have to go less far, else those above.
 template <class Extra>
 void minimise(const ReachBox<Extra>& box, std::size_t count, const std::array<double, 4>& slope, std::array<double, 4>& x) {
@@ -71,14 +73,14 @@ void minimise(const ReachBox<Extra>& box, std::size_t count, const std::array<do
       if (fixed[i]) continue;
       x[i] = factor * reach[i] / std::max(slope[i], floor);
       under += reach[i] * std::max(box.low[i] - x[i], 0.0);
-      over += reach[i] * std::max(x[i] - box.high[i], 0.0);
+      over += reach[i] * std::max(x[i] - box.top[i], 0.0);
     }
     for (std::size_t i = 0; i < count; ++i) {
       if (fixed[i]) continue;
       if (under >= over && x[i] <= box.low[i]) {
         x[i] = box.low[i];
-      } else if (over >= under && x[i] >= box.high[i]) {
-        x[i] = box.high[i];
+      } else if (over >= under && x[i] >= box.top[i]) {
+        x[i] = box.top[i];
       } else {
         continue;
       }
@@ -102,20 +104,16 @@ class ReachSearch {
     cap_.fill(inf);
   }
 
-  [[nodiscard]] std::size_t n_arms() const { return count_; }
   /// How many boxes were bounded.
   [[nodiscard]] long long boxes() const { return boxes_; }
 
-  /// Make a box all of its constraint, and bring `at` to a place where log E is low: by tangents, a few steps.
+  /// Bring `at` to a place where log E is low, in all of the constraint: by tangents, a few steps.
   void open(Box& box) {
     double squares = 0.0;
     for (std::size_t i = 0; i < count_; ++i) squares += box.reach[i] * box.reach[i];
     if (!(squares > 0.0) || !(box.gap > 0.0)) box.gap = 0.0;
-    box.low = {};
-    for (std::size_t i = 0; i < count_; ++i) {
-      box.high[i] = box.reach[i] > 0.0 ? box.gap / box.reach[i] : 0.0;
-      box.at[i] = squares > 0.0 ? box.gap * box.reach[i] / squares : 0.0;
-    }
+    static_cast<void>(shrink(box));
+    for (std::size_t i = 0; i < count_; ++i) box.at[i] = squares > 0.0 ? box.gap * box.reach[i] / squares : 0.0;
     constexpr int steps = 2;
     constexpr double farther = 1.1;
     const std::size_t n = average_.n_scales();
@@ -136,19 +134,18 @@ class ReachSearch {
     }
   }
 
-  /// Bound log E in a box, from `box.at`.
-  void bound(Box& box) { bound(box, turns()); }
-
   /// The infimum from below over all `boxes`, within `precision` where `most` boxes are enough. Ends early at a bound of at
   /// least `enough`, or where less than `too_little` was found: then what is returned is sure to be at least, or below, that.
   /// `look(box)` is log E where it is known to be in the problem, near the box's lowest place, or infinite; `divide(box, least)`
-  /// are boxes of narrower constraints in place of one, or none.
-  template <class Look, class Divide>
-  [[nodiscard]] double infimum(std::vector<Box> boxes, double enough, double too_little, long long most, Look look,
-                               Divide divide) {
+  /// are the same box with narrower constraints in place of one, or none; for `change` see `bound`.
+  template <class Look, class Divide, class Change>
+  [[nodiscard]] double infimum(std::vector<Box> boxes, double enough, double too_little, long long most, Look look, Divide divide,
+                               Change change) {
     const auto later = [&](std::size_t i, std::size_t j) {
       return boxes[i].bound != boxes[j].bound ? boxes[i].bound > boxes[j].bound : i > j;
     };
+    constexpr std::size_t usual = 256;
+    boxes.reserve(usual);
     std::vector<std::size_t> open;
     double least = inf, least_then = inf, target = -inf;
     const auto note = [&](std::size_t i) {
@@ -156,27 +153,28 @@ class ReachSearch {
       open.push_back(i);
       std::ranges::push_heap(open, later);
     };
-    const auto add = [&](Box part, const Arms& near) {
-      if (!shrink(part, near)) return;
-      bound(part, turns());
+    const auto add = [&](Box part) {
+      bound(part, change);
+      if (part.bound == inf) return;
       boxes.push_back(part);
       note(boxes.size() - 1);
     };
     Arms farthest{};
     for (std::size_t i = 0; i < boxes.size(); ++i) {
       note(i);
-      for (std::size_t m = 0; m < count_; ++m) farthest[m] = std::max(farthest[m], boxes[i].high[m]);
+      for (std::size_t m = 0; m < count_; ++m) farthest[m] = std::max(farthest[m], boxes[i].top[m]);
     }
     while (!open.empty()) {
       std::ranges::pop_heap(open, later);
       const Box box = boxes[open.back()];
       open.pop_back();
-      const bool done = box.bound >= enough || least < too_little || least - box.bound <= precision * (1.0 + std::abs(least));
+      const bool near = least < inf && least - box.bound <= precision * (1.0 + std::abs(least));
+      const bool done = near || box.bound >= enough || least < too_little;
       if (done || boxes_ >= most) return std::min(box.bound, least);
       if (box.pending) {
         Box part = box;
         part.pending = false;
-        add(part, box.at);
+        add(part);
         continue;
       }
       if (std::vector<Box> narrower = divide(box, least); !narrower.empty()) {
@@ -197,7 +195,7 @@ class ReachSearch {
       Box part = box;
       bool cut_off = false;
       for (std::size_t i = 0; i < count_; ++i) {
-        if (!(cap_[i] < 0.8 * part.high[i] && cap_[i] > part.low[i])) continue;
+        if (!(cap_[i] < 0.8 * part.top[i] && cap_[i] > part.low[i])) continue;
         Box beyond = part;
         beyond.low[i] = part.high[i] = cap_[i];
         beyond.bound = std::max(box.bound, target);
@@ -208,72 +206,44 @@ class ReachSearch {
         cut_off = true;
       }
       if (cut_off) {
-        add(part, box.at);
+        add(part);
         continue;
       }
       const std::size_t i = box.form;
-      const double width = box.high[i] - box.low[i], margin = 0.1 * width;
-      const bool inside = box.at[i] > box.low[i] + margin && box.at[i] < box.high[i] - margin;
+      const double width = box.top[i] - box.low[i], margin = 0.1 * width;
+      const bool inside = box.at[i] > box.low[i] + margin && box.at[i] < box.top[i] - margin;
       const double cut = inside ? box.at[i] : box.low[i] + 0.5 * width;
       part.high[i] = cut;
-      add(part, box.at);
+      add(part);
       part.high[i] = box.high[i];
       part.low[i] = cut;
-      add(part, box.at);
+      add(part);
     }
     return least;
   }
 
- private:
-  /// What rounding can do to a bound.
-  static constexpr double rounding = 1e-9;
-
-  /// How often the place of a bound is moved, and how far of the way to where the bound is: with one part its shares are those
-  /// everywhere.
-  [[nodiscard]] int turns() const { return average_.n_scales() > 1 ? 3 : 2; }
-  [[nodiscard]] double step() const { return average_.n_scales() > 1 ? 0.5 : 1.0; }
-
-  /// log E where the i-th arm is at x, and the others are where they were.
-  [[nodiscard]] double alone(std::size_t i, double x) {
-    std::ranges::fill(here_, 0.0);
-    average_.rises(i, x, std::span(here_).subspan(i * average_.n_scales(), average_.n_scales()));
-    return average_.log_evidence(here_, share_);
-  }
-
-  /// Bring the ends of a box to where the constraint can hold with equality, and `at` to a place in it, like `near`; false if it
-  /// cannot hold.
-  [[nodiscard]] bool shrink(Box& box, const Arms& near) const {
-    double least = 0.0, most = 0.0;
-    for (std::size_t i = 0; i < count_; ++i) {
-      least += box.reach[i] * box.low[i];
-      most += box.reach[i] * box.high[i];
-    }
-    if (most < box.gap * (1.0 - rounding) || least > box.gap * (1.0 + rounding)) return false;
-    const Arms low = box.low, high = box.high;
-    Arms slope{};
-    for (std::size_t i = 0; i < count_; ++i) {
-      slope[i] = 1.0;
-      if (!(box.reach[i] > 0.0)) continue;
-      box.low[i] = std::clamp((box.gap - most) / box.reach[i] + high[i], low[i], high[i]);
-      box.high[i] = std::clamp((box.gap - least) / box.reach[i] + low[i], box.low[i], high[i]);
-      slope[i] = box.reach[i] / std::max(near[i], 1e-6 * box.high[i]);
-    }
-    minimise(box, count_, slope, box.at);
-    return true;
-  }
-
-  /// Bound log E in a box, from `box.at`, which is moved.
-  void bound(Box& box, int turns) {
+  /// Bound log E in a box, from `box.at`, which is moved; infinite if the constraint cannot hold there. `change(box, x)` may
+  /// change the constraint to another that holds as well, for which less is lost at x, and then returns true.
+  template <class Change>
+  void bound(Box& box, Change change) {
     ++boxes_;
     const std::size_t n = average_.n_scales();
     const auto row = [n](std::vector<double>& all, std::size_t i) { return std::span(all).subspan(i * n, n); };
-    for (std::size_t i = 0; i < count_; ++i) {
-      average_.rises(i, box.low[i], row(low_, i));
-      average_.rises(i, box.high[i], row(high_, i));
-    }
     Arms slope{}, x{};
+    bool changed = true;
     for (int turn = 1;; ++turn) {
-      for (std::size_t i = 0; i < count_; ++i) average_.rises(i, box.at[i], row(here_, i));
+      if (changed && !shrink(box)) {
+        box.bound = inf;
+        return;
+      }
+      if (changed) to_gap(box);
+      for (std::size_t i = 0; i < count_; ++i) {
+        if (changed) {
+          average_.rises(i, box.low[i], row(low_, i));
+          average_.rises(i, box.top[i], row(high_, i));
+        }
+        average_.rises(i, box.at[i], row(here_, i));
+      }
       box.value = average_.log_evidence(here_, share_);
       box.rise = 0.0;
       double most = 0.0, least = box.value;
@@ -284,7 +254,7 @@ class ReachSearch {
           high += share_[j] * high_[j];
           here += share_[j] * here_[j];
         }
-        const double width = (box.high[i] - box.low[i]) * (box.high[i] + box.low[i]);
+        const double width = (box.top[i] - box.low[i]) * (box.top[i] + box.low[i]);
         slope[i] = width > 0.0 ? (high - low) / width : 0.0;
         // cut where the rise is farthest above its chord; else where it rises most
         const double above = here - low - slope[i] * (box.at[i] - box.low[i]) * (box.at[i] + box.low[i]) + 1e-3 * (high - low);
@@ -298,9 +268,53 @@ class ReachSearch {
       minimise(box, count_, slope, x);
       for (std::size_t i = 0; i < count_; ++i) least += slope[i] * (x[i] - box.low[i]) * (x[i] + box.low[i]);
       box.bound = std::max(box.bound, least - rounding * (1.0 + std::abs(least)));
-      if (box.value - box.bound < 0.1 * precision || turn == turns) return;
+      if (turn == most_turns) return;
+      changed = change(box, x);
+      if (!changed && box.value - box.bound < 0.1 * precision) return;
       for (std::size_t i = 0; i < count_; ++i) box.at[i] += step() * (x[i] - box.at[i]);
     }
+  }
+
+ private:
+  /// What rounding can do to a bound.
+  static constexpr double rounding = 1e-9;
+
+  /// How often a bound is taken, and how far its place is moved in between, as a share of the way to where the bound is: with
+  /// one part its shares are those everywhere.
+  static constexpr int most_turns = 2;
+  [[nodiscard]] double step() const { return average_.n_scales() > 1 ? 0.5 : 1.0; }
+
+  /// log E where the i-th arm is at x, and the others are where they were.
+  [[nodiscard]] double alone(std::size_t i, double x) {
+    std::ranges::fill(here_, 0.0);
+    average_.rises(i, x, std::span(here_).subspan(i * average_.n_scales(), average_.n_scales()));
+    return average_.log_evidence(here_, share_);
+  }
+
+  /// Bring the ends of a box to where the constraint can hold; false if it cannot. More than the gap is never the least.
+  [[nodiscard]] bool shrink(Box& box) const {
+    double least = 0.0, most = 0.0;
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (!(box.reach[i] > 0.0)) continue;
+      least += box.reach[i] * box.low[i];
+      most += box.reach[i] * box.high[i];
+    }
+    if (most < box.gap * (1.0 - rounding)) return false;
+    const Arms low = box.low;
+    for (std::size_t i = 0; i < count_; ++i) {
+      box.top[i] = low[i];
+      if (!(box.reach[i] > 0.0)) continue;
+      box.top[i] = std::clamp((box.gap - least) / box.reach[i] + low[i], low[i], box.high[i]);
+      if (most < inf) box.low[i] = std::clamp((box.gap - most) / box.reach[i] + box.high[i], low[i], box.top[i]);
+    }
+    return true;
+  }
+
+  /// Bring `at` to where the constraint holds with equality, in about the same proportions.
+  void to_gap(Box& box) const {
+    Arms slope{};
+    for (std::size_t i = 0; i < count_; ++i) slope[i] = box.reach[i] / std::max(box.at[i], 1e-6 * box.top[i] + 1e-300);
+    minimise(box, count_, slope, box.at);
   }
 
   std::size_t count_;

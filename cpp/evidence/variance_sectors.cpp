@@ -9,16 +9,15 @@ namespace linkarms {
 namespace {
 
 /// Arcs to begin with.
-constexpr int first_arcs = 12;
+constexpr int first_arcs = 8;
 /// Arcs that may lose more are halved where log E is least, before boxes are cut.
 constexpr double fine = 0.07;
 /// Wider arcs say little about single lambdas.
 constexpr double narrow = 0.4;
-constexpr long long most_boxes_on_line = 400, most_boxes_in_plane = 800;
+constexpr long long most_boxes_on_line = 400, most_boxes_in_plane = 6000;
 
-/// How often the direction f of a sector is turned, and the cosine between it and that of s where it need not be.
-constexpr int most_turns = 2;
-constexpr double aligned = 1.0 - 1e-3;
+/// How far the direction f of a box may be from that of s, as one less the cosine.
+constexpr double most_turned_away = 1e-3;
 
 using Direction = std::array<double, 2>;
 
@@ -106,42 +105,44 @@ void VarianceSectors::enter(Box& box) const {
   box.gap = dot(f, q_) - dot(e, p_);
 }
 
-std::array<Direction, 4> VarianceSectors::moves(const Box& box) const {
+std::array<Direction, 4> VarianceSectors::moves(const Box& box, const std::array<double, 4>& x) const {
   std::array<Direction, 4> out{};
   for (std::size_t i = 0; i < count_; ++i) {
     const Direction& c = box.extra.coefficient[i];
     const auto& [units, cross] = place_[i];
     if (!(box.reach[i] > 0.0)) continue;
-    const double step = box.at[i] / box.reach[i];
+    const double step = x[i] / box.reach[i];
     out[i] = {step * (units[0] * c[0] + cross * c[1]), step * (cross * c[0] + units[1] * c[1])};
   }
   if (count_ == 3) out[3] = out[0];
   return out;
 }
 
-VarianceSectors::Direction VarianceSectors::turned_s(const Box& box) const {
-  const auto step = moves(box);
+VarianceSectors::Direction VarianceSectors::turned_s(const Box& box, const std::array<double, 4>& x) const {
+  const auto step = moves(box, x);
   return unit({q_[0] + step[3][0] - step[2][0], q_[1] + step[3][1] - step[2][1]});
 }
 
 // Any f will do; the best is the direction of s at the minimum, which is approached from both sides.
+bool VarianceSectors::turn(Box& box, const std::array<double, 4>& x) const {
+  if (line_) return false;
+  const Direction f = box.extra.f, s = turned_s(box, x);
+  const double away = 1.0 - dot(f, s), gap = box.gap;
+  if (away < most_turned_away && 2.0 * box.rise * away * dot(f, q_) <= 0.25 * Search::precision * gap) return false;
+  box.extra.f = unit({f[0] + s[0], f[1] + s[1]});
+  enter(box);
+  if (box.gap > std::min(gap, 0.0)) return true;
+  box.extra.f = f;
+  enter(box);
+  return false;
+}
+
 VarianceSectors::Box VarianceSectors::whole(const Sector& sector) {
   Box box;
   box.extra = sector;
   enter(box);
-  for (int turn = 0; turn < most_turns && !line_; ++turn) {
-    search_.open(box);
-    const Direction f = box.extra.f, s = turned_s(box);
-    if (dot(f, s) > aligned) break;
-    box.extra.f = unit({f[0] + s[0], f[1] + s[1]});
-    enter(box);
-    if (box.gap > 0.0) continue;
-    box.extra.f = unit(q_);  // in the direction of q there is a gap, but for wide arcs
-    enter(box);
-    break;
-  }
   search_.open(box);
-  search_.bound(box);
+  search_.bound(box, [this](Box& own, const std::array<double, 4>& x) { return turn(own, x); });
   return box;
 }
 
@@ -149,9 +150,17 @@ std::vector<VarianceSectors::Box> VarianceSectors::halves(const Box& box, double
   const auto& [e, half, f, coefficient] = box.extra;
   if (half == 0.0) return {};
   const double loss = box.gap > 0.0 ? 2.0 * box.rise * (1.0 - std::cos(half)) * dot(f, q_) / box.gap : inf;
-  if (loss <= box.value - box.bound && (loss <= fine || box.value - loss >= least)) return {};
-  return {whole({.e = turned(e, 0.5 * half), .half = 0.5 * half, .f = f}),
-          whole({.e = turned(e, -0.5 * half), .half = 0.5 * half, .f = f})};
+  if (loss <= std::max(box.value - box.bound, Search::precision) && (loss <= fine || box.value - loss >= least)) return {};
+  std::vector<Box> out;
+  for (const double side : {0.5, -0.5}) {
+    Box part = box;
+    part.extra.e = turned(e, side * half);
+    part.extra.half = 0.5 * half;
+    enter(part);
+    search_.bound(part, [this](Box& own, const std::array<double, 4>& x) { return turn(own, x); });
+    out.push_back(part);
+  }
+  return out;
 }
 
 double VarianceSectors::look_near(const Box& box, const Look& look) const {
@@ -159,7 +168,7 @@ double VarianceSectors::look_near(const Box& box, const Look& look) const {
   double reached = 0.0;
   for (std::size_t i = 0; i < count_; ++i) reached += box.reach[i] * box.at[i];
   if (!(reached > 0.0)) return inf;
-  const auto step = moves(box);
+  const auto step = moves(box, box.at);
   Matrix lam = theta_;
   const double first = std::max(box.gap / reached, 0.0);
   for (double factor = first; factor < most * first; factor *= 1.02) {
@@ -190,7 +199,8 @@ double VarianceSectors::infimum(double enough, double too_little, const Look& lo
   return search_.infimum(
       std::move(boxes), enough, too_little, line_ ? most_boxes_on_line : most_boxes_in_plane,
       [&](const Box& box) { return box.extra.half < narrow ? look_near(box, look) : inf; },
-      [&](const Box& box, double least) { return halves(box, least); });
+      [&](const Box& box, double least) { return halves(box, least); },
+      [this](Box& box, const std::array<double, 4>& x) { return turn(box, x); });
 }
 
 }  // namespace linkarms

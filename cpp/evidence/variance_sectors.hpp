@@ -6,9 +6,10 @@
 // That is linear in lambda. An arm that has the coefficient c_m in it, and whose form is t_m = x_m^2, adds at most
 // reach_m x_m, reach_m^2 = c_m' Sigma_m c_m with Sigma_m the covariance of its form. So the arms have to
 //   sum_m reach_m x_m >= gap = cos(h) f . q - e . p ,   p and q those of the means.
-// f is the direction of s where the minimum is. On a line there are two e, and h = 0. In the plane caps are arcs, halved where
-// they prove too little: what an arc loses is of the order h^2. Four arms of one variance each only have to bring the lengths
-// together, in any dimension: that is a line with |p| and |q|.
+// On a line there are two e, and h = 0. In the plane caps are arcs, halved where they prove too little: what an arc loses is of
+// the order h^2. Each box of the search has an f of its own, the direction of s where its bound is: with chords for the rises e .
+// w >= |s| is a convex constraint, so that the best f loses nothing. Four arms of one variance each only have to bring the
+// lengths together, in any dimension: that is a line with |p| and |q|.
 //
 // What is least under such a constraint is found by evidence/reach_search.hpp.
 #pragma once
@@ -37,8 +38,6 @@ class VarianceSectors {
   /// least `enough`, or where `look` found less than `too_little`: then what is returned is sure to be at least, or below, that.
   /// So neither changes whether a level is reached.
   [[nodiscard]] double infimum(double enough, double too_little, const Look& look);
-  /// Whether they lose nothing: on a line, or where only lengths count.
-  [[nodiscard]] bool on_line() const { return line_; }
   /// How many boxes were looked at.
   [[nodiscard]] long long boxes() const { return search_.boxes(); }
 
@@ -62,14 +61,16 @@ class VarianceSectors {
   [[nodiscard]] std::vector<Sector> cover() const;
   /// The constraint of a sector.
   void enter(Box& box) const;
-  /// The direction of s where the bound of a box is: the best f for its sector.
-  [[nodiscard]] Direction turned_s(const Box& box) const;
+  /// The direction of s at x.
+  [[nodiscard]] Direction turned_s(const Box& box, const std::array<double, 4>& x) const;
+  /// Turn f towards the direction of s at x; false if that is where it is, or if there would be no gap.
+  [[nodiscard]] bool turn(Box& box, const std::array<double, 4>& x) const;
   /// A sector as one box.
   [[nodiscard]] Box whole(const Sector& sector);
   /// The halves of an arc if it loses more than its box, or more than a little where it matters.
   [[nodiscard]] std::vector<Box> halves(const Box& box, double least);
   /// How far the arms go if their forms are x^2.
-  [[nodiscard]] std::array<Direction, 4> moves(const Box& box) const;
+  [[nodiscard]] std::array<Direction, 4> moves(const Box& box, const std::array<double, 4>& x) const;
   /// log E at a lambda near the box's lowest place, by `look`; infinite if there is none near.
   [[nodiscard]] double look_near(const Box& box, const Look& look) const;
 

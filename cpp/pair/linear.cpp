@@ -63,17 +63,24 @@ double cost_of(std::span<const Number> numbers) {
 /// Newton's method on G inside a bracket. Every D(mu) is a lower bound of the minimum, so the search ends
 /// early where one exceeds `level`.
 Dual maximise_dual(Numbers numbers, double offset, double level) {
-  double limit = inf, start = -offset, gain = 0.0;
+  double limit = inf, start = -offset, farthest = -offset, scale = std::abs(offset), gain = 0.0;
   bool loose = false;
   for (Number& x : numbers) {
     x.lam = x.theta;
     loose = loose || !(x.is_divergence() || std::holds_alternative<Fixed>(x.kind));
     if (x.kappa == 0.0) continue;
+    const double most = x.kappa > 0.0 ? x.cap : std::holds_alternative<Fixed>(x.kind) ? x.theta : -inf;
+    farthest += x.kappa * most;
+    scale += std::abs(x.kappa * most);
     start += x.kappa * x.theta;
     gain += x.kappa * x.kappa / x.weight * x.gain(0.0, x.theta);
     if (x.kappa > 0.0 && x.cap == inf) limit = std::min(limit, x.slope_limit() * x.weight / x.kappa);
   }
   if (start >= 0.0) return {0.0, 0.0, start};
+  if (farthest < -rounding * scale) {  // the caps leave no way to satisfy the constraint
+    for (Number& x : numbers) x.lam = x.kappa > 0.0 ? x.cap : x.theta;
+    return {inf, inf, -inf};
+  }
   double low = 0.0, high = limit, growth = 2.0, before = inf;
   double mu = gain > 0.0 ? -start / gain : inf;
   if (!(mu < 0.9 * high)) mu = high < inf ? 0.5 * high : 1.0;
@@ -99,7 +106,7 @@ Dual maximise_dual(Numbers numbers, double offset, double level) {
       } else {
         growth *= growth;
         next = mu * growth;
-        if (next > 1e250) return {inf, low, -inf};  // the caps leave no way to satisfy the constraint
+        if (next > 1e250) return {inf, low, -inf};  // no way to satisfy the constraint
       }
     }
     before = size;
@@ -230,24 +237,51 @@ double with_one_beyond(Numbers numbers, double value, double level) {
   return std::min(best, above);
 }
 
-/// Whether the minima with one number beyond its inflection are above `level`, too, by the multiplier of a dual value that is:
-/// the numbers hold lambda(mu). With c_i = min_lambda [w_i f_i(lambda) - mu kappa_i lambda], number j at x costs at least
-///   w_j f_j(x) - mu kappa_j x + rest,   rest = sum_{i != j} c_i ,
-/// with the others. Beyond the inflection that is concave: between the inflection, where it is at least D(mu), and
-/// x_1 = rest / (mu kappa_j) it is above the level if w_j f_j(x_1) is; and from x_1 on f_j alone is.
-bool is_above_beyond(Numbers numbers, const Dual& found, double level) {
-  double sum = 0.0;
+/// What a multiplier mu says of numbers up to their inflections: c_i = min_lambda [w_i f_i(lambda) - mu kappa_i lambda], and
+/// their sum.
+struct Supports {
+  double mu, sum = 0.0;
   std::array<double, most_numbers> own{};
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const Number& x = numbers[i];
-    own[i] = (x.lam != x.theta ? x.weight * x.cost(x.lam) : 0.0) - found.mu * x.kappa * x.lam;
-    sum += own[i];
+
+  Supports(Numbers numbers, double multiplier) : mu(multiplier) {
+    static_cast<void>(Residual(numbers, mu, 0.0));
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const Number& x = numbers[i];
+      own[i] = (x.lam != x.theta ? x.weight * x.cost(x.lam) : 0.0) - mu * x.kappa * x.lam;
+      sum += own[i];
+    }
   }
+};
+
+/// Whether the minima with one number beyond its inflection are above `level`, by multipliers of at most `mu`. With number j at x
+/// all together cost at least
+///   h(x) = w_j f_j(x) - mu kappa_j x + sum_{i != j} c_i ,
+/// and at least w_j f_j(x). Beyond the inflection h is concave, so that it is above its chord, up to the x where it is w_j f_j; a
+/// smaller multiplier goes on from where the chord comes down to the level.
+bool is_above_beyond(Numbers numbers, double mu, double level) {
+  constexpr std::size_t most_multipliers = 6;
+  std::vector<Supports> known;
+  double steepest = 0.0;  // about the largest slope before an inflection: more says nothing else
+  for (const Number& x : numbers) {
+    if (x.kappa > 0.0 && x.cap < inf)
+      steepest = std::max(steepest, 2.0 * x.weight * x.cost(x.cap) / (x.kappa * (x.cap - x.theta)));
+  }
+  mu = std::min(mu, steepest);
   for (std::size_t j = 0; j < numbers.size(); ++j) {
-    const Number& x = numbers[j];
-    if (!(x.kappa > 0.0 && x.cap < inf)) continue;
-    const double last = (sum - own[j]) / (found.mu * x.kappa);
-    if (!(last > x.cap && x.weight * x.cost(last) > level)) return false;
+    if (!(numbers[j].kappa > 0.0 && numbers[j].cap < inf)) continue;
+    double from = numbers[j].cap;
+    bool above = false;
+    for (std::size_t k = 0; k < most_multipliers && !above; ++k) {
+      if (k == known.size()) known.emplace_back(numbers, mu * std::pow(0.5, static_cast<double>(k)));
+      const Number& x = numbers[j];
+      const double others = known[k].sum - known[k].own[j], slope = known[k].mu * x.kappa, last = others / slope;
+      if (!(last > from)) continue;
+      const double first = x.weight * x.cost(from) - slope * from + others, end = x.weight * x.cost(last);
+      above = first > level && end > level;
+      if (!(first > level)) return false;
+      if (!above) from += (last - from) * (first - level) / (first - end);
+    }
+    if (!above) return false;
   }
   return true;
 }
@@ -266,7 +300,7 @@ double linear_cost(Numbers numbers, double level) {
   if (level < inf) {
     const Dual found = maximise_dual(numbers, 0.0, level);
     const double above = std::max(level + rounding * std::abs(level), std::nextafter(level, inf));
-    if (found.value > above && found.mu > 0.0 && is_above_beyond(numbers, found, above)) return above;
+    if (found.value > above && found.mu > 0.0 && is_above_beyond(numbers, found.mu, above)) return above;
   }
   return with_one_beyond(numbers, capped_cost(numbers, inf), level);
 }
