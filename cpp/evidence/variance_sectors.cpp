@@ -16,9 +16,6 @@ constexpr double fine = 0.07;
 constexpr double narrow = 0.4;
 constexpr long long most_boxes_on_line = 400, most_boxes_in_plane = 6000;
 
-/// How far the direction f of a box may be from that of s, as one less the cosine.
-constexpr double most_turned_away = 1e-3;
-
 using Direction = std::array<double, 2>;
 
 [[nodiscard]] double dot(const Direction& x, const Direction& y) {
@@ -53,6 +50,32 @@ using Direction = std::array<double, 2>;
 }
 
 }  // namespace
+
+VarianceSectors::Direction VarianceSectors::least_in_disc(const Form& form, const Direction& pull) {
+  constexpr int most_steps = 12;
+  const auto [xx, yy] = form.units;
+  const double xy = form.cross;
+  const auto at = [&](double more, const Direction& of) -> Direction {
+    const double det = (xx + more) * (yy + more) - xy * xy;
+    return {((yy + more) * of[0] - xy * of[1]) / det, ((xx + more) * of[1] - xy * of[0]) / det};
+  };
+  const double length = std::sqrt(dot(pull, pull)), widest = 0.5 * (xx + yy) + std::hypot(0.5 * (xx - yy), xy);
+  if (!(length > 0.0)) return {};
+  // on the circle f = (form + more)^-1 pull; from below Newton's method on 1 / |f| comes nearer from one side
+  double more = length - widest;
+  if (!(more > 0.0)) {
+    more = 1e-9 * widest;
+    if (const Direction inside = at(more, pull); dot(inside, inside) <= 1.0) return inside;
+  }
+  Direction f = at(more, pull);
+  for (int turn = 0; turn < most_steps; ++turn) {
+    const double size = std::sqrt(dot(f, f));
+    if (std::abs(size - 1.0) < 1e-6) break;
+    more += (size - 1.0) * size * size / dot(f, at(more, f));
+    f = at(more, pull);
+  }
+  return unit(f);
+}
 
 bool VarianceSectors::serves(const Model& model, const Witness& w) {
   const bool in_plane = model.n_features() == 2 && model.variances() != Variances::coordinate;
@@ -98,9 +121,7 @@ void VarianceSectors::enter(Box& box) const {
   if (count_ == 3) own.coefficient[0] = {e[0] - f[0], e[1] - f[1]};
   for (std::size_t i = 0; i < count_; ++i) {
     const Direction& c = own.coefficient[i];
-    const auto& [units, cross] = place_[i];
-    const double square = units[0] * c[0] * c[0] + units[1] * c[1] * c[1] + 2.0 * cross * c[0] * c[1];
-    box.reach[i] = std::sqrt(std::max(square, 0.0));
+    box.reach[i] = std::sqrt(std::max(dot(c, place_[i].times(c)), 0.0));
   }
   box.gap = dot(f, q_) - dot(e, p_);
 }
@@ -108,28 +129,34 @@ void VarianceSectors::enter(Box& box) const {
 std::array<Direction, 4> VarianceSectors::moves(const Box& box, const std::array<double, 4>& x) const {
   std::array<Direction, 4> out{};
   for (std::size_t i = 0; i < count_; ++i) {
-    const Direction& c = box.extra.coefficient[i];
-    const auto& [units, cross] = place_[i];
     if (!(box.reach[i] > 0.0)) continue;
     const double step = x[i] / box.reach[i];
-    out[i] = {step * (units[0] * c[0] + cross * c[1]), step * (cross * c[0] + units[1] * c[1])};
+    const Direction along = place_[i].times(box.extra.coefficient[i]);
+    out[i] = {step * along[0], step * along[1]};
   }
   if (count_ == 3) out[3] = out[0];
   return out;
 }
 
-VarianceSectors::Direction VarianceSectors::turned_s(const Box& box, const std::array<double, 4>& x) const {
-  const auto step = moves(box, x);
-  return unit({q_[0] + step[3][0] - step[2][0], q_[1] + step[3][1] - step[2][1]});
-}
-
-// Any f will do; the best is the direction of s at the minimum, which is approached from both sides.
+// With the multiplier and the chords at x, s = at_zero - turn f, and the bound is concave in f, with a gradient along s: so the
+// best f is where f' turn f / 2 - at_zero . f is least in the disc.
 bool VarianceSectors::turn(Box& box, const std::array<double, 4>& x) const {
   if (line_) return false;
-  const Direction f = box.extra.f, s = turned_s(box, x);
-  const double away = 1.0 - dot(f, s), gap = box.gap;
-  if (away < most_turned_away && 2.0 * box.rise * away * dot(f, q_) <= 0.25 * Search::precision * gap) return false;
-  box.extra.f = unit({f[0] + s[0], f[1] + s[1]});
+  const Direction f = box.extra.f, &e = box.extra.e;
+  const double shrunk = std::cos(box.extra.half), gap = box.gap;
+  Direction at_zero = q_;
+  Form turn{};
+  for (const std::size_t i : {count_ == 3 ? std::size_t{0} : std::size_t{3}, std::size_t{2}}) {
+    if (!(box.reach[i] > 0.0)) continue;
+    const double step = x[i] / box.reach[i];
+    const Direction along_e = place_[i].times(e);
+    turn.add(step * shrunk, place_[i]);
+    if (i == 0) at_zero = {at_zero[0] + step * along_e[0], at_zero[1] + step * along_e[1]};
+  }
+  const Direction moved = turn.times(f), s{at_zero[0] - moved[0], at_zero[1] - moved[1]};
+  const double lost = shrunk * (std::sqrt(dot(s, s)) - dot(f, s));
+  if (2.0 * box.rise * lost <= 0.25 * Search::precision * gap) return false;
+  box.extra.f = least_in_disc(turn, at_zero);
   enter(box);
   if (box.gap > std::min(gap, 0.0)) return true;
   box.extra.f = f;
@@ -164,14 +191,15 @@ std::vector<VarianceSectors::Box> VarianceSectors::halves(const Box& box, double
 }
 
 double VarianceSectors::look_near(const Box& box, const Look& look) const {
-  constexpr double most = 1.3;
+  constexpr double first_more = 1e-5, most_more = 0.3;
   double reached = 0.0;
   for (std::size_t i = 0; i < count_; ++i) reached += box.reach[i] * box.at[i];
   if (!(reached > 0.0)) return inf;
   const auto step = moves(box, box.at);
   Matrix lam = theta_;
   const double first = std::max(box.gap / reached, 0.0);
-  for (double factor = first; factor < most * first; factor *= 1.02) {
+  for (double more = 0.0; more < most_more; more = std::max(2.0 * more, first_more)) {
+    const double factor = first * (1.0 + more);
     for (std::size_t i = 0; i < 4; ++i) {
       const auto row = static_cast<Index>(i);
       for (Index k = 0; k < lam.cols(); ++k) {

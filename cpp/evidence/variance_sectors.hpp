@@ -1,15 +1,15 @@
 // The infimum of the evidence of arms of unknown variance, by the direction in which a pair comes apart.
 //
 // Let w = lambda_u - lambda_v and s = lambda_a - lambda_b. If |w| >= |s|, then for any cover of the unit sphere by caps of
-// half-width h around directions e, and any unit vectors f, some e has
+// half-width h around directions e, and any f of the unit ball, some e has
 //   e . w >= cos(h) |w| >= cos(h) f . s .
 // That is linear in lambda. An arm that has the coefficient c_m in it, and whose form is t_m = x_m^2, adds at most
 // reach_m x_m, reach_m^2 = c_m' Sigma_m c_m with Sigma_m the covariance of its form. So the arms have to
 //   sum_m reach_m x_m >= gap = cos(h) f . q - e . p ,   p and q those of the means.
 // On a line there are two e, and h = 0. In the plane caps are arcs, halved where they prove too little: what an arc loses is of
-// the order h^2. Each box of the search has an f of its own, the direction of s where its bound is: with chords for the rises e .
-// w >= |s| is a convex constraint, so that the best f loses nothing. Four arms of one variance each only have to bring the
-// lengths together, in any dimension: that is a line with |p| and |q|.
+// the order h^2. Each box of the search has an f of its own. With chords for the rises |s| <= e . w is a convex constraint, so
+// that the best f loses nothing: it is the direction of s or, where s is 0, some f inside the ball. Four arms of one variance
+// each only have to bring the lengths together, in any dimension: that is a line with |p| and |q|.
 //
 // What is least under such a constraint is found by evidence/reach_search.hpp.
 #pragma once
@@ -43,11 +43,20 @@ class VarianceSectors {
 
  private:
   using Direction = std::array<double, 2>;
-  /// The covariance of an arm's form: its diagonal, and beside it. A line has one coordinate.
-  struct Place {
+  /// A quadratic form: its diagonal, and beside it. The covariance of an arm's form; a line has one coordinate.
+  struct Form {
     Direction units{};
     double cross = 0.0;
+    [[nodiscard]] Direction times(const Direction& x) const {
+      return {units[0] * x[0] + cross * x[1], cross * x[0] + units[1] * x[1]};
+    }
+    void add(double factor, const Form& other) {
+      for (std::size_t k = 0; k < 2; ++k) units[k] += factor * other.units[k];
+      cross += factor * other.cross;
+    }
   };
+  /// Where form(f, f) / 2 - pull . f is least in the unit disc.
+  [[nodiscard]] static Direction least_in_disc(const Form& form, const Direction& pull);
   /// Directions within `half` of e, the direction f that goes with them, and the coefficients of the arms.
   struct Sector {
     Direction e;
@@ -61,9 +70,7 @@ class VarianceSectors {
   [[nodiscard]] std::vector<Sector> cover() const;
   /// The constraint of a sector.
   void enter(Box& box) const;
-  /// The direction of s at x.
-  [[nodiscard]] Direction turned_s(const Box& box, const std::array<double, 4>& x) const;
-  /// Turn f towards the direction of s at x; false if that is where it is, or if there would be no gap.
+  /// Bring f to where the bound is best for the chords at x; false if that gains little, or if there would be no gap.
   [[nodiscard]] bool turn(Box& box, const std::array<double, 4>& x) const;
   /// A sector as one box.
   [[nodiscard]] Box whole(const Sector& sector);
@@ -75,7 +82,7 @@ class VarianceSectors {
   [[nodiscard]] double look_near(const Box& box, const Look& look) const;
 
   std::size_t count_;
-  std::array<Place, 4> place_;
+  std::array<Form, 4> place_;
   Matrix theta_;                            ///< rows u, v, b, a
   std::array<std::vector<double>, 2> way_;  ///< on a line: the directions of p and q
   Direction p_{}, q_{};
