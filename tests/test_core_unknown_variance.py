@@ -138,7 +138,9 @@ def test_the_evidence_is_never_above_a_search_over_means(kind, d, pairs):
     ours = core.evidence_against(pairs)
     assert ours <= best + 1e-4 * max(1.0, abs(best))
     # and little is lost by proving it: on a line and in the plane, with one form per arm, no more than the precision of the search
-    by_directions = d == 1 or (d == 2 and kind != "coordinate") or (kind == "isotropic" and len(set(pairs)) == 4)
+    by_directions = (
+        d == 1 or (d == 2 and kind != "coordinate") or (kind == "isotropic" and len(set(pairs)) == 4)
+    )
     assert ours >= best - (0.003 if by_directions else 0.05) * max(1.0, abs(best))
 
 
