@@ -10,8 +10,9 @@
 // quadratic problem with one constraint, which is solved exactly. Boxes are cut where the bound is lowest. Each box may have a
 // constraint of its own, as long as that holds for all that the box stands for.
 //
-// An `Average` has n_scales(), rises(i, x, out), the rises of the i-th arm at x for each c, from below, and
-// log_evidence(rise, share), log E from those of all arms, one row each, and the shares.
+// An `Average` has n_scales(), rises(i, x, out), the rises of the i-th arm at x for each c, from below,
+// log_evidence(rise, share), log E from those of all arms, one row each, and the shares, and log_evidence_of(i, x), log E where
+// one arm alone is at x.
 #pragma once
 
 #include <algorithm>
@@ -107,33 +108,6 @@ class ReachSearch {
   /// How many boxes were bounded.
   [[nodiscard]] long long boxes() const { return boxes_; }
 
-  /// Bring `at` to a place where log E is low, in all of the constraint: by tangents, a few steps.
-  void open(Box& box) {
-    double squares = 0.0;
-    for (std::size_t i = 0; i < count_; ++i) squares += box.reach[i] * box.reach[i];
-    if (!(squares > 0.0) || !(box.gap > 0.0)) box.gap = 0.0;
-    static_cast<void>(shrink(box));
-    for (std::size_t i = 0; i < count_; ++i) box.at[i] = squares > 0.0 ? box.gap * box.reach[i] / squares : 0.0;
-    constexpr int steps = 2;
-    constexpr double farther = 1.1;
-    const std::size_t n = average_.n_scales();
-    const auto row = [n](std::vector<double>& all, std::size_t i) { return std::span(all).subspan(i * n, n); };
-    for (int turn = 0; turn < steps && box.gap > 0.0; ++turn) {
-      for (std::size_t i = 0; i < count_; ++i) {
-        average_.rises(i, box.at[i], row(low_, i));
-        average_.rises(i, farther * box.at[i], row(high_, i));
-      }
-      static_cast<void>(average_.log_evidence(low_, share_));
-      Arms slope{};
-      for (std::size_t i = 0; i < count_; ++i) {
-        double more = 0.0;
-        for (std::size_t j = i * n; j < (i + 1) * n; ++j) more += share_[j] * (high_[j] - low_[j]);
-        slope[i] = box.at[i] > 0.0 ? more / (box.at[i] * box.at[i]) : 1.0;
-      }
-      minimise(box, count_, slope, box.at);
-    }
-  }
-
   /// The infimum from below over all `boxes`, within `precision` where `most` boxes are enough. Ends early at a bound of at
   /// least `enough`, or where less than `too_little` was found: then what is returned is sure to be at least, or below, that.
   /// `look(box)` is log E where it is known to be in the problem, near the box's lowest place, or infinite; `divide(box, least)`
@@ -189,7 +163,7 @@ class ReachSearch {
         least_then = least;
         target = least - std::min(0.05 * (1.0 + std::abs(least)), 0.1 * (least - box.bound));
         for (std::size_t i = 0; i < count_ && least < inf; ++i) {
-          cap_[i] = first_above(farthest[i], [&](double x) { return alone(i, x) >= target; });
+          cap_[i] = first_above(farthest[i], [&](double x) { return average_.log_evidence_of(i, x) >= target; });
         }
       }
       Box part = box;
@@ -283,13 +257,6 @@ class ReachSearch {
   /// one part its shares are those everywhere.
   static constexpr int most_turns = 2;
   [[nodiscard]] double step() const { return average_.n_scales() > 1 ? 0.5 : 1.0; }
-
-  /// log E where the i-th arm is at x, and the others are where they were.
-  [[nodiscard]] double alone(std::size_t i, double x) {
-    std::ranges::fill(here_, 0.0);
-    average_.rises(i, x, std::span(here_).subspan(i * average_.n_scales(), average_.n_scales()));
-    return average_.log_evidence(here_, share_);
-  }
 
   /// Bring the ends of a box to where the constraint can hold; false if it cannot. More than the gap is never the least.
   [[nodiscard]] bool shrink(Box& box) const {

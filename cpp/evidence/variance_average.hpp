@@ -3,6 +3,7 @@
 //   E = sum_j w_j (s exp(sum_m l_mj) + (1 - s) mean_m exp(l_mj)),   l_mj = rise_mj(t_m) - price_mj
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>
@@ -19,12 +20,29 @@ class VarianceAverage {
   /// every arm alone, one row per arm.
   VarianceAverage(std::span<RiseTable* const> tables, std::vector<double> log_all, std::vector<double> log_alone)
       : n_arms_(tables.size()), n_(log_all.size()), log_all_(std::move(log_all)), log_alone_(std::move(log_alone)) {
-    for (std::size_t i = 0; i < n_arms_; ++i) tables_[i] = tables[i];
+    for (std::size_t i = 0; i < n_arms_; ++i) {
+      tables_[i] = tables[i];
+      for (std::size_t j = 0; j < n_; ++j) {
+        const double own = std::exp(log_alone_[i * n_ + j]);
+        with_.push_back(own + std::exp(log_all_[j]));
+        for (std::size_t k = 0; k < n_arms_; ++k) without_[k] += k == i ? 0.0 : own;
+      }
+    }
   }
 
   [[nodiscard]] std::size_t n_scales() const { return n_; }
   /// The rises of the i-th arm at t = x^2, one for each c.
   void rises(std::size_t i, double x, std::span<double> out) { tables_[i]->at(x * x, out); }
+
+  /// log E where the i-th arm is at x and the others have not moved.
+  [[nodiscard]] double log_evidence_of(std::size_t i, double x) {
+    part_.resize(n_);
+    rises(i, x, part_);
+    const double top = *std::ranges::max_element(part_);
+    double sum = without_[i] * std::exp(-top);
+    for (std::size_t j = 0; j < n_; ++j) sum += with_[i * n_ + j] * std::exp(part_[j] - top);
+    return top + std::log(sum);
+  }
 
   /// log E from the rises, one row per arm; and of each rise, the share of the parts that it is in.
   [[nodiscard]] double log_evidence(std::span<const double> rise, std::span<double> share) {
@@ -56,6 +74,8 @@ class VarianceAverage {
   std::size_t n_arms_, n_;
   std::array<RiseTable*, 4> tables_{};
   std::vector<double> log_all_, log_alone_, part_;
+  std::vector<double> with_;         ///< weights of the parts in which an arm is, at each c, one row per arm
+  std::array<double, 4> without_{};  ///< E of the parts in which it is not, where the others have not moved
 };
 
 }  // namespace linkarms

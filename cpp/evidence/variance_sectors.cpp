@@ -168,7 +168,7 @@ VarianceSectors::Box VarianceSectors::whole(const Sector& sector) {
   Box box;
   box.extra = sector;
   enter(box);
-  search_.open(box);
+  box.at = box.reach;
   search_.bound(box, [this](Box& own, const std::array<double, 4>& x) { return turn(own, x); });
   return box;
 }
