@@ -313,20 +313,35 @@ bool VarianceThreshold::is_below(const Situation& now, const Witness& w, double 
   const double gap = std::max(limits_.gap(w, now.dist), 0.0), surely = level - sure * (1.0 + std::abs(level));
   if (kept_for_ == w && is_below_at(now, w, gap, kept_share_, surely)) return true;
   // the c with the most at its own point: most pairs that are below are so there for every c
-  double most = -inf, share = 0.5;
-  for (const double c : grid_) {
-    double own = 0.5;
-    const double bound = own_variances(now, w, gap, level, c, &own);
-    if (bound > most) most = bound, share = own;
+  std::vector<double> most(grid_.size());
+  double highest = -inf;
+  for (std::size_t j = 0; j < grid_.size(); ++j) {
+    double share = 0.5;
+    most[j] = own_variances(now, w, gap, level, grid_[j], &share);
+    if (most[j] > highest || j == 0) highest = most[j], kept_share_ = share;
   }
   kept_for_ = w;
-  kept_share_ = share;
-  return most < surely || against(now, w, level, first) < level;
+  for (std::size_t turn = 0; turn < grid_.size(); ++turn) {
+    const std::size_t j = (static_cast<std::size_t>(first) + turn) % grid_.size();
+    if (most[j] >= surely && own_variances(now, w, gap, level, grid_[j]) >= level) return false;
+  }
+  return true;
 }
 
+// Of most c an upper bound is below the largest value.
 Index VarianceThreshold::best_scale(const Situation& now, const Witness& w, Index scale) const {
-  return largest(static_cast<Index>(grid_.size()), scale,
-                 [&](Index j) { return at_scale(now, w, inf, grid_[static_cast<std::size_t>(j)]); });
+  const auto value = [&](Index j) { return at_scale(now, w, inf, grid_[static_cast<std::size_t>(j)]); };
+  const auto size = static_cast<Index>(grid_.size());
+  if (model_->variances() == Variances::shared) return largest(size, scale, value);
+  const double gap = limits_.gap(w, now.dist);
+  double share = 0.5;
+  std::vector<double> most;
+  for (const double c : grid_) most.push_back(own_variances(now, w, gap, inf, c, &share));
+  const auto top = static_cast<Index>(std::ranges::max_element(most) - most.begin());
+  const double best = value(top);
+  return largest(size, scale, [&](Index j) {
+    return j == top ? best : most[static_cast<std::size_t>(j)] < best ? -inf : value(j);
+  });
 }
 
 }  // namespace linkarms
