@@ -231,7 +231,27 @@ def test_a_count_of_none_has_a_linear_cost():
         assert value == pytest.approx(costs.min(), rel=1e-6)
 
 
-def test_student_distances_against_a_scan():
+def rises(kind, shapes):
+    """Two or three distances with costs that flatten out: as numbers, as functions, and with the same coefficients each."""
+    if kind == "student":
+        posed = [Number.student(a, b, kappa) for a, b, kappa in shapes]
+        return posed, [lambda x, a=a, b=b: a * np.log1p((x / b) ** 2) for a, b, _ in shapes]
+    posed, costs = [], []
+    for a, b, kappa in shapes:  # from 4a samples of variance b^2, for a prior that weighs c = a / 4 samples
+        n, c = 4.0 * a, 0.25 * a
+        posed.append(Number.unknown_variance(n, n * b * b, c, kappa))
+
+        def cost(x, n=n, c=c, b=b):
+            t = (x / b) ** 2
+            rho = (1.0 + t) / (1.0 + c / (c + n) * t)  # T / R of math.md 6
+            return 0.5 * (c + n) * np.log(rho) - 0.5 * c * (rho - 1.0)
+
+        costs.append(cost)
+    return posed, costs
+
+
+@pytest.mark.parametrize("kind", ["student", "unknown variance"])
+def test_distances_against_a_scan(kind):
     """How far two or three arms move so that a fixed gap is bridged; costs flatten out, so one may take all of it."""
     rng = np.random.default_rng(5)
     beyond = 0
@@ -239,10 +259,10 @@ def test_student_distances_against_a_scan():
         n, gap = 2 + turn % 2, 10.0 ** rng.uniform(-1.0, 1.0)
         a, b = rng.uniform(0.5, 20.0, n), rng.uniform(0.3, 3.0, n)
         kappa = np.array([2.0, 1.0, 1.0])[:n]
-        posed = [Number.student(*row) for row in zip(a, b, kappa, strict=True)]
+        posed, rise = rises(kind, list(zip(a, b, kappa, strict=True)))
         value, lam = testing.linear_cost([*posed, Number.fixed(gap, -1.0)])
         shares = np.linspace(0.0, 1.0, 2001)
-        cost = [a[i] * np.log1p((gap * shares / kappa[i] / b[i]) ** 2) for i in range(n)]
+        cost = [rise[i](gap * shares / kappa[i]) for i in range(n)]
         best = cost[0] + cost[1][::-1]
         if n == 3:  # what the first two need for a share, then the third takes the rest
             pairs = np.full(len(shares), math.inf)
@@ -251,14 +271,37 @@ def test_student_distances_against_a_scan():
             best = pairs + cost[2][::-1]
         assert value == pytest.approx(best.min(), rel=2e-3)
         assert value <= best.min() * (1.0 + 1e-9)
-        assert kappa @ lam[:n] == pytest.approx(gap, rel=1e-3)  # Student costs are solved to 1e-10
+        assert kappa @ lam[:n] == pytest.approx(gap, rel=1e-3)  # these costs are solved to 1e-10
         assert testing.convex_cost([*posed, Number.fixed(gap, -1.0)])[0] >= value * (1.0 - 1e-12)
-        beyond += bool(np.any(lam[:n] > b))
+        beyond += any(lam[i] > posed[i].inflection for i in range(n))
         for factor in (0.5, 0.9, 0.999, 1.001, 1.1, 1.5):  # one proof by multipliers, or a search
             bound = testing.linear_cost([*posed, Number.fixed(gap, -1.0)], factor * value)[0]
             assert bound >= min(factor, 1.0 - 1e-9) * value
             assert bound <= value * (1.0 + 1e-9)
     assert 5 < beyond < 40
+
+
+def test_spreads_of_an_unknown_variance_against_a_scan():
+    """A spread says what an arm costs at least, however far it goes; up to the cost that it is for it is not much too large."""
+    rng = np.random.default_rng(8)
+    x = np.geomspace(1e-4, 1e5, 4000)
+    reached = 0
+    for _ in range(60):
+        a, b = rng.uniform(0.5, 20.0), rng.uniform(0.3, 3.0)
+        cost = rng.uniform(0.5, 60.0)
+        posed, (rise,) = rises("unknown variance", [(a, b, 1.0)])
+        assert posed[0].cost(2.0) == pytest.approx(rise(2.0), rel=1e-9)
+        spread = testing.variance_spread(4.0 * a, 4.0 * a * b * b, 0.25 * a, cost)
+        if spread == math.inf:
+            assert rise(1e9) <= cost * (1.0 + 1e-8)
+            continue
+        reached += 1
+        assert np.all(rise(x) >= np.minimum(0.5 * x * x / spread, cost) * (1.0 - 1e-9))
+        least = np.min(
+            x[rise(x) >= cost]
+        )  # it is that of a distance at most a step farther, or of the inflection
+        assert spread <= 0.56 * max(least, posed[0].inflection) ** 2 / cost
+    assert 20 < reached < 60
 
 
 def test_one_number_beyond_its_inflection():

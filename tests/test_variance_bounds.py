@@ -95,3 +95,23 @@ def test_a_stop_of_hundreds_of_vectors_is_decided_at_once():
         longest = max(longest, time.process_time() - began)
     assert longest < 3.0
     assert run.result().labels.tolist() == [0, 1] * 150
+
+
+@pytest.mark.parametrize(("gap", "n_features"), [(2.5, 1), (6.0, 1), (30.0, 1), (6.0, 2)])
+def test_with_many_arms_lengths_leave_out_nothing_that_forbids_a_stop(gap, n_features):
+    """More than twenty arms: the level at which a run stops is the bottleneck over all pairs of pairs, each looked at by itself."""
+    rng = np.random.default_rng([int(gap), n_features])
+    n_arms = 21
+    centres = np.zeros((n_arms, n_features))
+    centres[:, 0] = gap * (np.arange(n_arms) % 3) + rng.uniform(-0.3, 0.3, n_arms)
+    scale = rng.uniform(0.4, 1.5, n_arms)
+    samples = [
+        c + s * rng.normal(size=(int(rng.integers(4, 40)), n_features))
+        for c, s in zip(centres, scale, strict=True)
+    ]
+    core = run_of("gaussian-unknown:isotropic", samples, n_clusters=3)
+    wanted = evidence.statistic(lambda *piece: core.evidence_against(piece), core.labels.tolist())
+    base = core.threshold_base
+    assert highest_level(core, wanted - base - 3.0, wanted - base + 3.0) + base == pytest.approx(
+        wanted, abs=0.02
+    )

@@ -154,6 +154,12 @@ void bind_pairs(nb::module_&, nb::module_& testing) {
           [](double a, double b, double kappa) { return OwnedNumber{{.kappa = kappa, .kind = Student{a, b}}, {}, {}}; }, "a"_a,
           "b"_a, "kappa"_a)
       .def_static(
+          "unknown_variance",
+          [](double n, double squares, double c, double kappa) {
+            return OwnedNumber{{.kappa = kappa, .kind = VarianceMixture(n, squares, c, 1.0)}, {}, {}};
+          },
+          "n"_a, "squares"_a, "c"_a, "kappa"_a)
+      .def_static(
           "fixed",
           [](double theta, double kappa) { return OwnedNumber{{.theta = theta, .kappa = kappa, .kind = Fixed{}}, {}, {}}; },
           "theta"_a, "kappa"_a)
@@ -161,6 +167,10 @@ void bind_pairs(nb::module_&, nb::module_& testing) {
           "cost", [](const OwnedNumber& x, double lam) { return x.number.cost(lam); }, "lam"_a)
       .def_prop_ro("theta", [](const OwnedNumber& x) { return x.number.theta; })
       .def_prop_ro("inflection", [](const OwnedNumber& x) { return x.number.inflection(); });
+  testing.def(
+      "variance_spread",
+      [](double n, double squares, double c, double cost) { return VarianceMixture(n, squares, c, 1.0).spread(cost); }, "n"_a,
+      "squares"_a, "c"_a, "cost"_a, "Return the spread of an arm of unknown variance up to a cost.");
   testing.def(
       "linear_cost",
       [](const std::vector<OwnedNumber>& numbers, double level) {

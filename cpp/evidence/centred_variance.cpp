@@ -177,21 +177,13 @@ Index CentredVarianceEvidence::best_scale(const Situation& now, const Witness& w
   return scale;
 }
 
-// How far an arm can be at the largest share of the level: where its rise reaches that, found by doubling;
-// never less than the truth.
+// Spreads up to all that may be needed: the level and the largest prices.
 std::vector<SpreadBounds> CentredVarianceEvidence::bounds(const Situation& now, double level, Index first, const Witness&) {
-  const auto n = static_cast<std::size_t>(model_->n_arms());
-  SpreadBounds out{std::vector(n, 1e300), std::vector(n, inf)};
-  const auto j = static_cast<std::size_t>(first);
+  const auto n = static_cast<std::size_t>(model_->n_arms()), j = static_cast<std::size_t>(first);
+  SpreadBounds out{std::vector(n, 0.0), std::vector(n, 0.0)};
   for (Index m = 0; m < model_->n_arms(); ++m) out.price[m] = entry(now.samples, m).price[j];
-  out.least = std::max(largest_share(level, out.price), 1e-300);
-  for (Index m = 0; m < model_->n_arms(); ++m) {
-    const VarianceMixture& own = entries_[static_cast<std::size_t>(m)].mixture[j];
-    if (own.is_flat()) continue;
-    double r = own.inflection();
-    while (r < 1e150 && own.rise(r) < out.least) r *= 1.05;
-    if (r < 1e150) out.spread[m] = std::min(0.5 * r * r / own.rise(r), 1e300);
-  }
+  const double most = largest_share(level, out.price);
+  for (std::size_t m = 0; m < n; ++m) out.spread[m] = std::min(entries_[m].mixture[j].spread(most), 1e300);
   return {out};
 }
 

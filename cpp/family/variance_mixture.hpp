@@ -44,6 +44,15 @@ class VarianceMixture {
     const double below = 1.0 + r_ * t;
     return a_ * (std::log1p((1.0 - r_) * t / below) / r_ - (1.0 - r_) * t / below);
   }
+  /// A spread s with rise(x) >= min(x^2 / (2 s), cost) for all x; infinite if it never reaches that cost. The rise is concave in
+  /// x^2, so up to an R where it is at least the cost it lies above x^2 rise(R) / R^2.
+  [[nodiscard]] double spread(double cost) const {
+    constexpr double step = 1.05;
+    if (is_flat() || !(rise(inf) > cost * (1.0 + 1e-9))) return inf;
+    double r = inflection();
+    while (rise(r) < cost) r *= step;
+    return 0.5 * r * r / rise(r);
+  }
   /// Where the rise stops being convex in x: 5 r t^2 + (1 + 3r) t = 1.
   [[nodiscard]] double inflection() const {
     const double p = 1.0 + 3.0 * r_;
