@@ -7,6 +7,7 @@ import inspect
 import io
 import os
 import re
+import sys
 import threading
 from html.parser import HTMLParser
 from pathlib import Path
@@ -39,12 +40,19 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+class QuietServer(http.server.ThreadingHTTPServer):
+    def handle_error(self, *args):
+        """Say nothing of a browser that leaves while it is sent a page."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(*args)
+
+
 class Site:
     """The site on a port of its own."""
 
     def __init__(self):
         handler = functools.partial(QuietHandler, directory=str(SITE))
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.server = QuietServer(("127.0.0.1", 0), handler)
         self.port = self.server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}/"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
