@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 export PIP_COMPILE := 0
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo docs test lint tidy debug sanitize fuzz threads compilers wheel evidence bench clean
+.PHONY: demo docs test test-long lint tidy debug sanitize fuzz threads compilers wheel evidence bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -44,6 +44,9 @@ demo: $(VENV)/.demo  ## cluster the arms of a built-in problem, with a live view
 # One process more than there are cores: many tests wait; fixtures of a file start once. Tests above 10 s are listed.
 test: $(VENV)/.test  ## run the suite
 	$(BIN)/python -m pytest -n 3 --dist worksteal --durations=10 --durations-min=10
+
+test-long: export LINKARMS_LONG := 1
+test-long: test  ## the suite with all of its repeats
 
 lint: $(VENV)/.lint  ## ruff, mypy strict, clang-format, clang-tidy: the longest comes last, and uses two cores
 	$(BIN)/ruff check .

@@ -29,6 +29,7 @@ class Model:
         self.tickets = {}
         self.told = []  # numbers of the tickets, in the order of their samples
         self.expirations = 0
+        self.begun = None  # the clusterer of the last replay, and what it was told
         self.late = []  # tickets told after the stop, as of the last replay
 
     def expire(self):
@@ -53,19 +54,26 @@ class Model:
 
     def replay(self):
         """A clusterer that is told what counts until it is done, and the tickets whose samples wait."""
-        self.late = []
-        c = la.BanditClusterer(2, ARMS, stopping=STOPPING, delta=0.2, family="gaussian")
         counting, waiting = self.in_turn()
-        for ticket in counting:
+        c, counted = self._started(counting)
+        for ticket in counting[len(counted) :]:
             if c.done:
-                self.late.append(ticket)
-            else:
-                c.tell(self.tickets[ticket].arm, self.tickets[ticket].value)
+                break
+            c.tell(self.tickets[ticket].arm, self.tickets[ticket].value)
+            counted.append(ticket)
+        self.late = counting[len(counted) :]
         if c.done:
             self.late, waiting = self.late + waiting, []
         pulls = self.by_arm([*waiting, *(t for t, held in self.tickets.items() if held.state == "open")])
         c.set_pending([pulls.get(arm, 0) for arm in ARMS])
         return c, waiting
+
+    def _started(self, counting):
+        """The clusterer of the last replay and what it was told, if that is how the samples begin; else a new one."""
+        if self.begun is None or self.begun[1] != counting[: len(self.begun[1])]:
+            c = la.BanditClusterer(2, ARMS, stopping=STOPPING, delta=0.2, family="gaussian")
+            self.begun = c, []
+        return self.begun
 
     def take_in(self, ticket, value):
         held = self.tickets[ticket]

@@ -1,13 +1,11 @@
 """Commands of the documentation, run as they stand there."""
 
-import atexit
 import functools
 import os
 import re
 import subprocess
 import sys
 import tempfile
-import time
 import tomllib
 from pathlib import Path
 
@@ -41,7 +39,7 @@ sys.meta_path.insert(0, Hidden())
 
 @functools.cache
 def tools():
-    """A folder with ``linkarms`` and ``python`` for the shell, and with the process that commands are forked from."""
+    """A folder with ``linkarms`` and ``python`` for the shell."""
     folder = Path(tempfile.mkdtemp(prefix="linkarms-tools-"))
     (folder / "sitecustomize.py").write_text(AS_INSTALLED)
     (folder / "client").write_text(forked.CLIENT)
@@ -54,16 +52,16 @@ def tools():
     (folder / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     for name in ("linkarms", "python"):
         (folder / name).chmod(0o755)
-    process = subprocess.Popen(
-        [sys.executable, forked.__file__, f"{folder}/socket"],
-        stdin=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": python_path(folder)},
-    )
-    atexit.register(process.communicate)
-    while not (folder / "socket").exists():
-        assert process.poll() is None
-        time.sleep(0.01)
     return folder
+
+
+@functools.cache
+def start_forks():
+    """Start the process that commands are forked from."""
+    folder = tools()
+    forked.start_server(
+        f"{folder}/socket", forked.LIBRARIES, os.environ | {"PYTHONPATH": python_path(folder)}
+    )
 
 
 def python_path(folder):
@@ -73,6 +71,8 @@ def python_path(folder):
 def run_page(script, tmp_path):
     """Run commands in a real shell, with ``linkarms`` and ``python`` of this environment, as a user has them who installed all extras."""
     folder = tools()
+    if re.search(r"linkarms (?!serve)", script):
+        start_forks()
     return subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=tmp_path,

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.oracles.psi_oracle import margin, psi_brute, total_cost
+from tests.repeats import repeats
 
 import linkarms as la
 from linkarms import families as f
@@ -99,7 +100,7 @@ def test_clusters_of_three_get_an_honest_bracket(kind):
     # psi at the weights is at least 1 / upper, and nowhere above 1 / lower
     value = psi_brute(b.weights, theta, problem.labels, spec)["value"]
     assert value >= (1 - 1e-6) / b.upper
-    for _ in range(3):
+    for _ in range(repeats(1, 3)):
         w = rng.dirichlet(np.ones(len(theta)))
         assert psi_brute(w, theta, problem.labels, spec)["value"] <= (1 + 1e-6) / b.lower
 

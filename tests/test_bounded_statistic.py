@@ -5,12 +5,13 @@ import time
 import numpy as np
 import pytest
 from tests.oracles import evidence as oracle
+from tests.repeats import repeats
 
 import linkarms as la
 
 #: family, arms, dimension, samples per arm -> whether the work is enough for the statistic itself
 CASES = [
-    ("gaussian", 14, 2, 1, True),
+    ("gaussian", repeats(10, 14), 2, 1, True),
     ("gaussian", 18, 2, 1, False),
     ("gaussian", 12, 1, 3, True),
     ("gaussian-unknown", 22, 1, 8, True),

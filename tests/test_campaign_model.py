@@ -10,6 +10,7 @@ from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 from tests.campaign_machine import Machine
+from tests.repeats import few, repeats
 
 
 @pytest.fixture
@@ -56,11 +57,11 @@ def explore(machine, examples):
     run_state_machine_as_test(machine, settings=settings(max_examples=examples, stateful_step_count=35))
 
 
-@pytest.mark.parametrize("part", [1, 4, 6])  # seeds: three parts, so that none takes long
+@pytest.mark.parametrize("part", few([1, 4, 6], every=2))  # seeds: in parts, so that none takes long
 def test_every_operation_does_what_the_model_does(memory, part):
     seen = Counter()
     machine = seed(part)(type("OnStorage", (Machine,), {"url": memory, "seen": seen}))
-    explore(machine, 10 if "://" in memory else 14)
+    explore(machine, repeats(7, 10) if "://" in memory else repeats(8, 14))
     # a test that never gets that far would show nothing
     assert all(
         seen[what] for what in ("stopped", "late", "retracted and late", "expired", "answered late")
@@ -70,5 +71,5 @@ def test_every_operation_does_what_the_model_does(memory, part):
 def test_the_same_where_samples_count_in_the_order_of_asking(memory):
     seen = Counter()
     machine = seed(2)(type("InOrder", (Machine,), {"url": memory, "seen": seen, "in_order": True}))
-    explore(machine, 6 if "://" in memory else 9)
+    explore(machine, repeats(4, 6) if "://" in memory else repeats(6, 9))
     assert all(seen[what] for what in ("stopped", "late", "held back", "expired", "answered late")), seen

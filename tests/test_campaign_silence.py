@@ -114,7 +114,7 @@ def test_a_campaign_is_free_again(wire, monkeypatch):
 def test_without_the_limit_it_is_not(wire, monkeypatch):
     """What the test above would see if the limit were not there."""
     monkeypatch.setattr(_connect, "SILENCE", 0)
-    monkeypatch.setattr(_connect, "LOCKED", 3)
+    monkeypatch.setattr(_connect, "LOCKED", 2)
     thread, _ = vanish(wire)
     with (
         Campaign.open("lab", storage=wire.direct) as other,
@@ -206,7 +206,7 @@ WORKER = """
 import sys, time
 from linkarms.campaign import _connect, open_storage
 _connect.SILENCE = 0  # only the network can tell that this worker is gone
-_connect.KEEPALIVE = (2, 1, 2)
+_connect.KEEPALIVE = (1, 1, 2)
 with open_storage(sys.argv[1]).write("lab"):
     print("locked", flush=True)
     time.sleep(600)
@@ -214,7 +214,7 @@ with open_storage(sys.argv[1]).write("lab"):
 
 
 def test_an_unplugged_cable_is_noticed(monkeypatch):
-    """A real network between worker and server: the server finds out by itself, after 4 seconds here and 25 as it is set."""
+    """A real network between worker and server: the server finds out by itself, after 3 seconds here and 25 as it is set."""
     monkeypatch.setattr(_connect, "LOCKED", 60)
     with cable(os.getpid()) as (host, there, unplug), Server(fsync=False, listen=host) as server:
         direct = server.database()
@@ -231,4 +231,4 @@ def test_an_unplugged_cable_is_noticed(monkeypatch):
             finally:
                 worker.kill()
                 worker.communicate()
-    assert 1.0 < waited < 4.0 + MARGIN
+    assert 1.0 < waited < 3.0 + MARGIN

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 from tests.oracles import aligned as oracle
+from tests.repeats import repeats
 
 from linkarms._core import testing as core
 
@@ -90,7 +91,7 @@ def arm_by_quadrature(w, n, count, variance, c, tight):
 def test_the_mixture_is_the_integral_that_it_is_said_to_be(arms, d):
     rng = np.random.default_rng(arms + 10 * d)
     grid, ratio, eta = [2.0, 9.0], 4.0, 0.2
-    for _ in range(3):
+    for _ in range(repeats(1, 3)):
         x = rng.normal(size=(arms, d))
         lam = x + 0.3 * rng.normal(size=(arms, d))
         counts, variances = rng.integers(1, 9, size=arms).astype(float), rng.uniform(0.5, 2.0, size=arms)

@@ -5,6 +5,7 @@ import pytest
 from scipy import optimize, special
 from tests.oracles import aligned as oracle
 from tests.oracles import evidence as slow
+from tests.repeats import repeats
 
 from linkarms import _core
 from linkarms._core import testing as core
@@ -56,7 +57,7 @@ def minimise(x, value, gradient, rng, starts):
 @pytest.mark.parametrize("arms", [3, 4])
 def test_shifts_are_those_of_the_closed_form(arms):
     rng = np.random.default_rng(arms)
-    for _ in range(20):
+    for _ in range(repeats(10, 20)):
         x = random_arms(rng, arms, 2)
         spread = np.append(rng.uniform(0.1, 2.0, size=arms), [0.0] * (4 - arms))
         cost, square = core.pair_shifts(*lengths(x), spread.tolist())
@@ -82,7 +83,7 @@ def test_shifts_are_those_of_the_closed_form(arms):
 def test_the_average_is_bracketed(arms, d):
     rng = np.random.default_rng(10 * arms + d)
     better = 0
-    for _ in range(8):
+    for _ in range(repeats(4, 8)):
         x = random_arms(rng, arms, d)
         counts = rng.integers(3, 150, size=arms).astype(float)
         weights = counts**2 / (counts + GRID[:, None])
@@ -126,13 +127,13 @@ def test_the_average_is_bracketed(arms, d):
         ask = (*lengths(x), padded.tolist(), prices.tolist())
         assert core.average_over_grid(*ask, lower - 0.01, lower - 0.01)[0] >= lower - 0.01
         assert core.average_over_grid(*ask, upper + 0.01, upper + 0.01)[1] < upper + 0.01
-    assert better >= 4
+    assert better >= repeats(2, 4)
 
 
 def test_the_statistic_of_a_run_is_the_bottleneck_over_the_average():
     """Every candidate, every edge of its cluster, against what an engine says at levels on both sides."""
-    rng, compared, further = np.random.default_rng(12), 0, 0
-    for _ in range(12):
+    rng, compared, further, runs = np.random.default_rng(12), 0, 0, repeats(7, 12)
+    for _ in range(runs):
         n, d, k = int(rng.integers(4, 9)), int(rng.integers(1, 4)), 2
         means = 0.4 * rng.normal(size=(n, d)) + 3.0 * rng.integers(0, 2, (n, 1))
         counts = rng.integers(1, 50, n)
@@ -167,5 +168,5 @@ def test_the_statistic_of_a_run_is_the_bottleneck_over_the_average():
             other = told(5)
             assert other.check(wanted + side - other.threshold_base) == (side < 0)
         compared += 1
-    assert compared == 12
+    assert compared == runs
     assert further <= 1

@@ -48,7 +48,8 @@ def test_the_mixture_is_that_of_the_densities(name, kappa, count):
     for lam in (0.7 * theta, theta, 1.6 * theta):
         # the constraint pushes an arm with kappa > 0 up: its alternatives are below
         others = oracle.shifted(family, lam, -kappa)
-        ratio = [np.sum(log_density(samples, x) - log_density(samples, lam)) for x in others]
+        here = log_density(samples, lam)
+        ratio = [np.sum(log_density(samples, x) - here) for x in others]
         expected = [special.logsumexp(ratio, b=oracle.weights(c)) for c in GRID]
         assert problem(name, [samples], [kappa]).terms(0, lam)[0] == pytest.approx(
             expected, rel=1e-9, abs=1e-9

@@ -11,6 +11,7 @@ from evidence.psi_brute_force import KINDS
 from tests.oracles.core import model_of
 from tests.oracles.divergence import kl
 from tests.oracles.psi_oracle import family_list, pair_brute, total_cost
+from tests.repeats import repeats
 
 from linkarms import _core
 
@@ -110,7 +111,7 @@ def posed(name):
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_every_pair_of_pairs_against_many_starts(name, pairs):
     families, theta, model = posed(name)
-    brute = pair_brute(WEIGHTS, theta, *pairs, families, starts=12)
+    brute = pair_brute(WEIGHTS, theta, *pairs, families, starts=repeats(6, 12))
     value = testing.pair_cost(model, theta, WEIGHTS, pairs)
     assert value == pytest.approx(brute["value"], rel=2e-6, abs=1e-12)
     lam = testing.pair_solution(model, theta, WEIGHTS, pairs)

@@ -8,6 +8,7 @@ from scipy.integrate import quad
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import gammaln
 from tests.oracles import unknown_variance as oracle
+from tests.repeats import repeats
 
 import linkarms as la
 
@@ -145,7 +146,7 @@ def test_the_evidence_is_never_above_a_search_over_means(kind, d, pairs):
 
 
 @pytest.mark.parametrize("pairs", [(0, 1, 2, 3), (0, 1, 1, 2)])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(repeats(2, 4)))
 def test_tilted_covariances_in_the_plane_lose_nothing(pairs, seed):
     """Long and narrow covariances: the direction in which it costs least to come apart differs from place to place."""
     rng = np.random.default_rng([seed, len(set(pairs)), 17])

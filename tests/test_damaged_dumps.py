@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.repeats import repeats
 
 import linkarms as la
 from linkarms.errors import InvalidDump, InvalidSample
@@ -57,7 +58,8 @@ def make(name):
 FRESH = {name: fresh(name) for name in RUNS}
 DUMPS = {name: make(name) for name in RUNS}
 #: Mutations of each dump; LINKARMS_FUZZ=3000 for a long run. Steps of some families take longer.
-EXAMPLES, SLOW = int(os.environ.get("LINKARMS_FUZZ", "90")), {"categorical": 15, "product": 6, "bounded": 2}
+EXAMPLES = int(os.environ.get("LINKARMS_FUZZ", repeats(45, 90)))
+SLOW = {"categorical": 15, "product": 6, "bounded": 2}
 NASTY = [
     None, True, False, 0, 1, -1, 7, 100, 2**31, 2**53, 2**63, 10**9, 10**30, 0.5, -0.5, 1e-300, 1e9, 1e60, 1e160, 1e308, "1e999",
     "", "no", "a", "gaussian", "x" * 20_000, [], [0], [[]], [[0.0]] * 3, {}, {"name": "gaussian"}, {"name": "poisson"},

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.optimize import minimize
+from tests.repeats import repeats
 
 import linkarms as la
 from linkarms import _core
@@ -126,7 +127,7 @@ def _domain(families) -> str:
 
 def test_pair_problem_of_arms_with_one_parameter_against_slsqp():
     rng = np.random.default_rng(4)
-    for turn in range(60):
+    for turn in range(repeats(36, 60)):
         family = list(SCALARS)[turn % len(SCALARS)]
         low, high = SCALARS[family]
         theta = rng.uniform(low, high, size=(2, 1))
@@ -149,7 +150,7 @@ def test_pair_problem_of_arms_with_one_parameter_against_slsqp():
 
 def test_pair_problem_of_gaussian_vectors_against_slsqp():
     rng = np.random.default_rng(5)
-    for turn in range(40):
+    for turn in range(repeats(24, 40)):
         d = int(rng.integers(2, 4))
         theta = rng.normal(size=(2, d))
         weights = rng.uniform(0.2, 3.0, size=2)
@@ -226,7 +227,7 @@ def _split_cost(theta, weights, part, rest, r) -> float:
 def test_psi_against_every_split():
     rng = np.random.default_rng(7)
     exact = 0
-    for turn in range(30):
+    for turn in range(repeats(16, 30)):
         n, d = int(rng.integers(3, 6)), int(rng.integers(1, 3))
         theta = rng.normal(scale=1.5, size=(n, d))
         weights = rng.uniform(0.3, 2.0, size=n)
@@ -240,7 +241,7 @@ def test_psi_against_every_split():
             assert psi.value == pytest.approx(wanted, rel=1e-4, abs=1e-9)
         elif psi.bound == "bottleneck":
             assert np.bincount(labels).max() > 2
-    assert exact >= 12
+    assert exact >= repeats(7, 12)
 
 
 def test_psi_of_a_run_is_that_from_scratch():
@@ -297,7 +298,7 @@ def infimum(model, counts, means, pair, far, limit, grid, average) -> float:
     low = 1e-6 if average is False else -np.inf
     best = []
     for sign in (1.0, -1.0):
-        xs = np.linspace(min(means) - width, max(means) + width, 6001)
+        xs = np.linspace(min(means) - width, max(means) + width, repeats(3001, 6001))
         xs = xs[(xs > low) & (xs + sign * limit > low)]
         best.append(joined(log_evidence(a, xs) + log_evidence(b, xs + sign * limit)).min(axis=-1))
     xs = np.linspace(max(min(means) - width, low), max(means) + width, 200)

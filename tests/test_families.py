@@ -70,8 +70,10 @@ def test_kl_and_information_against_quadrature(name):
         assert family.kl(theta, lam) == pytest.approx(wanted, rel=1e-8)
         h = 1e-4 * theta
 
-        def score_squared(x, theta=theta, h=h):
-            return ((log_density(dist(theta + h), x) - log_density(dist(theta - h), x)) / (2 * h)) ** 2
+        above, below = dist(theta + h), dist(theta - h)
+
+        def score_squared(x, above=above, below=below, h=h):
+            return ((log_density(above, x) - log_density(below, x)) / (2 * h)) ** 2
 
         assert family.information(theta) == pytest.approx(expectation(p, score_squared), rel=1e-6)
         second = curvature(family, np.array([theta]), np.eye(1), 1e-3 * abs(theta))[0, 0]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from evidence import goals_brute_force as brute
 from tests.oracles.library import to_library
+from tests.repeats import few, repeats
 
 import linkarms as la
 
@@ -23,7 +24,7 @@ def test_every_goal_and_family_is_there():
 
 @pytest.mark.parametrize("goal", brute.GOALS)
 def test_the_library_is_never_above_and_exact_where_it_says_so(goal):
-    found = brute.summary({goal: INSTANCES[goal]}, every=7)
+    found = brute.summary({goal: INSTANCES[goal]}, every=repeats(21, 7))
     assert [row["what"] for row in found] == ["pair problem", "psi", "1/T*"]
     for row in found:
         assert row["above"] <= RELATIVE[row["what"]], row
@@ -54,7 +55,7 @@ def test_a_slice_computed_again():
             )
 
 
-@pytest.mark.parametrize("index", range(0, brute.VECTOR_INSTANCES, 5))
+@pytest.mark.parametrize("index", few(range(0, brute.VECTOR_INSTANCES, 5), every=2))
 def test_the_lower_end_for_vectors_is_below(index):
     """Where psi is only bounded, what proves the lower end has to be an alternative."""
     row = brute.draw("threshold, vectors", index)

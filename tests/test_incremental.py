@@ -11,6 +11,7 @@ from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from tests.oracles.plain import divergences, plain_partition, plain_psi, searched, simplex, tolerance
 from tests.oracles.runs import CASES, RULES, SOLVED, VECTORS, Samples, make_arms, make_engine, told
+from tests.repeats import repeats
 
 import linkarms as la
 from linkarms.engine import Engine
@@ -186,7 +187,7 @@ def runs(draw, name, arms=(3, 9), large=False):
 
 
 @pytest.mark.parametrize("name", SOLVED)
-@settings(max_examples=9)
+@settings(max_examples=repeats(5, 9))
 @given(data=st.data())
 def test_every_step_equals_the_plain_definition(name, data):
     engine, samples, asked = data.draw(runs(name))
@@ -227,7 +228,7 @@ def test_the_checks_find_what_is_wrong(what):
 
 
 @pytest.mark.parametrize("name", ["gaussian", "covariance", "rate", "bernoulli"])
-@settings(max_examples=4)
+@settings(max_examples=repeats(2, 4))
 @given(data=st.data())
 def test_a_cluster_of_nearly_all_arms(name, data):
     engine, samples, asked = data.draw(runs(name, (12, 16), large=True))
@@ -324,12 +325,14 @@ def test_long_runs(name, n, k, rule, style, asked):
     rng = np.random.default_rng(n)
     arms = make_arms(name, rng, n, 1)
     engine = make_engine(arms, k, rule, clipped=True)
-    changes = follow(engine, told(engine, Samples(arms, style, rng), 600, asked), dumps=(100, 450))
+    steps = repeats(300, 600)
+    dumps = (steps // 6, 3 * steps // 4)
+    changes = follow(engine, told(engine, Samples(arms, style, rng), steps, asked), dumps)
     assert changes >= 10  # otherwise nothing was tested
 
 
 @pytest.mark.parametrize("name", ["gaussian", "covariances", "rate", "gamma mean", "poisson", "mixed"])
-@settings(max_examples=12)
+@settings(max_examples=repeats(6, 12))
 @given(data=st.data())
 def test_pending_pulls_count_for_the_choice_only(name, data):
     engine, samples, asked = data.draw(runs(name))

@@ -1,10 +1,10 @@
 """What forbids a stop is kept from sample to sample, and psi is found when it is needed: both as if nothing had been kept."""
 
 import math
-import time
 
 import numpy as np
 import pytest
+from tests.repeats import repeats
 
 import linkarms as la
 
@@ -36,7 +36,7 @@ def test_checks_and_psi_are_those_of_a_run_that_has_kept_nothing(family, n_arms,
     run.tell_many(range(n_arms), [draw(m) for m in range(n_arms)])
     core = run._engine.core
     seen = set()
-    for turn in range(60):
+    for turn in range(repeats(20, 60)):
         # arms at random, often the same one twice: partitions change, and so does the pair that forbids a stop
         arms = rng.integers(0, n_arms, size=1 + turn % 5).tolist()
         for m in arms:
@@ -51,8 +51,9 @@ def test_checks_and_psi_are_those_of_a_run_that_has_kept_nothing(family, n_arms,
             math.log(1e6),
             reached + 2.0,
         ):
-            assert core.check(level) == fresh.check(level)
-            seen.add(core.check(level))
+            stops = core.check(level)
+            assert stops == fresh.check(level)
+            seen.add(stops)
         if turn % 3 == 0:
             assert core.psi == fresh.psi
             assert core.nearest_witness == fresh.nearest_witness
@@ -76,8 +77,9 @@ def test_checks_of_six_arms_of_unknown_variance_are_those_of_a_run_that_has_kept
         core.observe(m, np.asarray(draw(m), dtype=float))
         fresh = la.BanditClusterer.load(run.dump())._engine.core
         for level in (-12.0, -8.0, -4.0, 0.0, 4.0):
-            assert core.check(level) == fresh.check(level)
-            seen.add(core.check(level))
+            stops = core.check(level)
+            assert stops == fresh.check(level)
+            seen.add(stops)
     assert seen == {True, False}
 
 
@@ -92,14 +94,14 @@ def test_checks_of_six_arms_of_unknown_variance_are_those_of_a_run_that_has_kept
     ],
 )
 def test_a_thousand_arms_in_two_clusters(family, d):
-    """Three rounds and a result: 0.6 s when this was written, 11 s and more before; with vectors over a minute."""
+    """Three rounds and a result; how long they take is for benchmarks/, how many pair costs they look at is counted."""
     rng = np.random.default_rng(1)
     run = la.BanditClusterer(2, 1000, d, family=family)
     centres = 3.0 * (np.arange(1000) % 2)[:, None]
-    began = time.process_time()
     for _ in range(3):
         run.tell_many(range(1000), centres + rng.normal(size=(1000, d)))
     found = run.result()
-    assert time.process_time() - began < 2.0
+    # per arm and sample after the first round: 2 to 4 when this was written
+    assert 0 < run._engine.core.costs_evaluated < 8 * 1000 * 2000
     assert not found.stopped
     assert found.evidence < found.threshold

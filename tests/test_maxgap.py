@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from tests.repeats import repeats
 
 import linkarms as la
 from linkarms._core import gap_bounds
@@ -88,7 +89,8 @@ def test_radius(family, proxy):
 @pytest.mark.parametrize("name", NAMES)
 def test_rounds_and_stop(name):
     """Every round samples the arms of its definition once; the run ends as soon as L reaches the third largest U."""
-    truth = [0.0, 0.4, 4.0, 4.3, 4.6]
+    # twice as far from each other, arms are told apart with a quarter of the samples
+    truth = [repeats(2, 1) * x for x in (0.0, 0.4, 4.0, 4.3, 4.6)]
     c = la.BanditClusterer(2, 5, sampling=name, stopping=None, delta=0.1, family="gaussian")
     rng, rest = np.random.default_rng(3), []
     while not c.done:
@@ -114,11 +116,11 @@ def test_rounds_and_stop(name):
 
 def test_delta_is_kept():
     """On a small hard instance at delta = 0.3; a false alarm has a chance below 1e-6."""
-    p = la.Problem([0.0, 1.0, 3.5], n_clusters=2)
-    s = la.simulate(p, NAMES, stopping=None, deltas=[0.3], trials=40, seed=5, max_samples=20_000)
+    p, n = la.Problem([0.0, 1.0, 3.5], n_clusters=2), repeats(20, 40)
+    s = la.simulate(p, NAMES, stopping=None, deltas=[0.3], trials=n, seed=5, max_samples=20_000)
     for name in NAMES:
         assert np.all(s[name].stopping_times > 0)
-        assert stats.binomtest(int(s[name].errors.sum()), 40, 0.3, "greater").pvalue > 1e-6
+        assert stats.binomtest(int(s[name].errors.sum()), n, 0.3, "greater").pvalue > 1e-6
 
 
 def test_radii_that_are_too_small_break_the_promise(monkeypatch):

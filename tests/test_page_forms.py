@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.browser import Watched, make, serious
+from tests.repeats import few, repeats
 from tests.service_process import Service
 
 import linkarms as la
@@ -23,7 +24,7 @@ def many(storage):
     truth = {f"zone {i + 1}": centres[i // 3] + rng.normal(size=2) * 0.5 for i in range(12)}
     rule = la.stopping.Paper(theta=(-10, 15))
     campaign = make(storage, "zones", truth, k=4, n_features=2, stopping=rule)
-    for _ in range(80):
+    for _ in range(80 if PICTURES else repeats(30, 80)):
         tickets = campaign.ask(12, worker="bench 1")
         campaign.tell_many(tickets, [rng.normal(truth[t.arm]) for t in tickets])
     campaign.ask(3, worker="bench 2")
@@ -40,8 +41,15 @@ def zones(tmp_path_factory):
         yield service
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("name", "width", "height"), [("desktop", 1280, 900), ("phone", 390, 844)])
+#: Sizes with colours; axe takes a second for each page.
+SCREENS = [
+    (*size, scheme) for size in (("desktop", 1280, 900), ("phone", 390, 844)) for scheme in ("light", "dark")
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "height", "scheme"), SCREENS if PICTURES else few(SCREENS, every=3)
+)
 def test_pictures(chrome, zones, name, width, height, scheme):
     """Nothing is wider than the screen, axe is content, and the picture is taken."""
     watched = Watched(chrome, zones, viewport={"width": width, "height": height}, color_scheme=scheme)

@@ -239,6 +239,7 @@ def test_plan_says_when_no_rule_stops(capsys):
 
 def test_the_demo_shows_the_bound(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("linkarms.cli._demo.write_out", lambda *_: None)  # the picture takes longest
     assert run(["demo", "--quiet", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert 19.068 <= answer["lower_bound"][0] <= answer["lower_bound"][1] <= 19.069

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles.psi_oracle import psi_brute, single_linkage
+from tests.repeats import repeats
 
 import linkarms as la
 from linkarms import families as f
@@ -54,6 +55,7 @@ def test_four_arms_by_hand():
 
 
 @pytest.mark.parametrize("name", FAMILIES)
+@settings(max_examples=repeats(20, 40))
 @given(seed=seeds)
 def test_relabelling_arms_permutes_everything(name, seed):
     family, theta, w, k = instance(name, seed)
@@ -90,6 +92,7 @@ def test_scaling_of_gaussian_means_and_weights(seed, scale):
 
 
 @pytest.mark.parametrize("name", [n for n in FAMILIES if n not in ("categorical", "product")])
+@settings(max_examples=repeats(20, 40))
 @given(seed=seeds)
 def test_kl_is_the_gradient(name, seed):
     family, theta, w, k = instance(name, seed, m=4)
@@ -107,6 +110,7 @@ def test_kl_is_the_gradient(name, seed):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
+@settings(max_examples=repeats(20, 40))
 @given(seed=seeds)
 def test_value_alternative_and_kl_agree(name, seed):
     family, theta, w, k = instance(name, seed, m=6)

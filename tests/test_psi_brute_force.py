@@ -17,6 +17,7 @@ from tests.oracles.psi_oracle import (
     single_linkage,
     total_cost,
 )
+from tests.repeats import few, repeats
 
 import linkarms as la
 
@@ -100,7 +101,7 @@ def test_lower_bounds_are_useful():
 def test_psi_is_below_a_simple_alternative_on_other_instances(concentration):
     """Other instances than the stored ones, also with very unequal weights: a value, and never a careless one."""
     found = []
-    for index in range(len(INSTANCES), len(INSTANCES) + 15 * len(KINDS)):
+    for index in range(len(INSTANCES), len(INSTANCES) + repeats(8, 15) * len(KINDS)):
         row = draw(index)
         if concentration is not None:
             raw = np.random.default_rng([3, index]).dirichlet(np.full(len(row["weights"]), concentration))
@@ -136,7 +137,7 @@ def test_stored_values_are_costs_of_true_alternatives():
 def test_a_slice_computed_again_gives_the_stored_values():
     rng = np.random.default_rng(11)
     cheap = [row for row in INSTANCES if row["seconds"] < 3.0]
-    for i in rng.choice(len(cheap), size=6, replace=False):
+    for i in rng.choice(len(cheap), size=6, replace=False)[: repeats(3, 6)]:
         row = cheap[i]
         assert draw(row["index"])["parameters"] == row["parameters"]
         assert solve(row["index"], prune=True)["value"] == pytest.approx(row["value"], rel=RELATIVE), row[
@@ -165,7 +166,7 @@ def test_the_brute_force_meets_the_hard_cases():
 
 
 def test_pruning_leaves_the_value_alone():
-    for index in (1, 26, 53, 54, 60, 95):
+    for index in few((1, 26, 53, 54, 60, 95), every=2):
         row = INSTANCES[index]
         problem = row["weights"], row["parameters"], row["labels"], row["families"]
         fast, full = (psi_brute(*problem, starts=4, prune=prune) for prune in (True, False))

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy import optimize, stats
+from tests.repeats import repeats
 
 import linkarms as la
 from linkarms.families import resolve
@@ -90,7 +91,7 @@ def test_waiting_times_by_rate_and_by_mean_are_the_same_region():
 
 def test_they_miss_no_more_often_than_promised():
     """All arms, at every moment of adaptively sampled runs: at most delta; the bound fails by chance once in a thousand times."""
-    delta, trials, misses = 0.2, 200, 0
+    delta, trials, misses = 0.2, repeats(100, 200), 0
     truth = np.array([0.0, 0.3, 2.0, 2.2])
     for seed in range(trials):
         rng = np.random.default_rng([5, seed])

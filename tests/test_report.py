@@ -29,6 +29,7 @@ from linkarms.paper.reproduction import _linkage_steps as figure1
 from linkarms.paper.reproduction._slopes import slope_rows
 from linkarms.paper.reproduction._stopping_times import LIMITS
 from linkarms.plots import (
+    _report,
     linkage_steps_info,
     plot_linkage_steps,
     plot_run_times,
@@ -70,6 +71,37 @@ def found(content):
     )
 
 
+@pytest.fixture(scope="module")
+def written(found, tmp_path_factory):
+    """The folder ``out`` of a report with a page in ``docs``, and the paths; each takes seconds to draw."""
+    folder = tmp_path_factory.mktemp("report")
+    return folder, write_to(folder, found)
+
+
+def write_to(folder, found):
+    (folder / "docs").mkdir()
+    return write_report(
+        found, folder / "out", markdown=folder / "docs" / "page.md", command="linkarms reproduce all --quick"
+    )
+
+
+@pytest.fixture
+def drawn_once(monkeypatch):
+    """The picture of Figure 1 is drawn once for all commands; a test below shows that it would be the same each time."""
+
+    def draw(piece):
+        if piece.name not in DRAWN:
+            DRAWN[piece.name] = really(piece)
+        return DRAWN[piece.name]
+
+    really = _report._draw
+    monkeypatch.setattr(_report, "_draw", draw)
+
+
+#: Pictures by the name of their piece.
+DRAWN = {}
+
+
 class Page(HTMLParser):
     """Collects tags, what they refer to, and the words."""
 
@@ -88,16 +120,16 @@ class Page(HTMLParser):
         self.words.append(data)
 
 
-def test_the_html_page_stands_alone(found, tmp_path):
-    write_report(found, tmp_path, command="linkarms reproduce all --quick")
-    text = (tmp_path / "report.html").read_text("utf-8")
+def test_the_html_page_stands_alone(written):
+    out = written[0] / "out"
+    text = (out / "report.html").read_text("utf-8")
     page = Page(text)
     assert not page.tags & {"script", "link", "iframe", "object", "embed", "base"}
     assert len(page.references) == 4
     for reference, name in zip(page.references, ("figure1", "figure2", "table1", "table2"), strict=True):
         kind, _, data = reference.partition(",")
         assert kind == "data:image/png;base64"
-        assert base64.b64decode(data) == (tmp_path / f"{name}.png").read_bytes()
+        assert base64.b64decode(data) == (out / f"{name}.png").read_bytes()
     outside = re.sub(r"base64,[^\"]*", "", text)
     assert not re.search(r"https?:|@import|url\(", outside)
     words = " ".join(page.words)
@@ -112,10 +144,9 @@ def test_the_html_page_stands_alone(found, tmp_path):
         assert wanted in words
 
 
-def test_what_is_written(found, tmp_path):
-    page = tmp_path / "docs" / "page.md"
-    page.parent.mkdir()
-    paths = write_report(found, tmp_path / "out", markdown=page)
+def test_what_is_written(found, written):
+    folder, paths = written
+    page = folder / "docs" / "page.md"
     assert all(p.is_file() for p in paths)
     names = {p.name for p in paths}
     pictures = {f"{n}.{kind}" for n in ("figure1", "figure2", "table1", "table2") for kind in ("png", "pdf")}
@@ -128,12 +159,10 @@ def test_what_is_written(found, tmp_path):
         "report.html",
         "page.md",
     }
-    assert (tmp_path / "out" / "figure2.pdf").read_bytes()[:4] == b"%PDF"
-    assert json.loads((tmp_path / "out" / "report.json").read_text()) == json.loads(
-        json.dumps(found.to_dict())
-    )
-    assert (tmp_path / "out" / "figure2.csv").read_text() == "a,b\n1,\n"
-    rows = list(csv.DictReader((tmp_path / "out" / "deviations.csv").read_text().splitlines()))
+    assert (folder / "out" / "figure2.pdf").read_bytes()[:4] == b"%PDF"
+    assert json.loads((folder / "out" / "report.json").read_text()) == json.loads(json.dumps(found.to_dict()))
+    assert (folder / "out" / "figure2.csv").read_text() == "a,b\n1,\n"
+    rows = list(csv.DictReader((folder / "out" / "deviations.csv").read_text().splitlines()))
     assert [float(r["ours"]) for r in rows] == [d.ours for d in found.deviations]
     text = page.read_text("utf-8")
     for link in re.findall(r"\]\((.+?)\)", text):
@@ -141,9 +170,8 @@ def test_what_is_written(found, tmp_path):
     assert r"a <curve> \| of ours" in text
 
 
-def test_the_same_numbers_give_the_same_files(found, tmp_path):
-    first, second = (write_report(found, tmp_path / name) for name in ("a", "b"))
-    for one, other in zip(first, second, strict=True):
+def test_the_same_numbers_give_the_same_files(found, written, tmp_path):
+    for one, other in zip(written[1], write_to(tmp_path, found), strict=True):
         assert one.read_bytes() == other.read_bytes(), one.name
 
 
@@ -175,6 +203,7 @@ def test_a_place_that_cannot_be_written(found, tmp_path):
         write_report(found, tmp_path / "file")
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_command(tmp_path, capsys, monkeypatch):
     out = tmp_path / "out"
     assert run(["reproduce", "figure1", "--out", str(out), "-q"]) == 0
@@ -202,6 +231,7 @@ def test_command_exits_with_1_where_we_differ(tmp_path, capsys, monkeypatch):
     assert "DIFFERS" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_command_all_without_data_is_no_failure(tmp_path, capsys, monkeypatch):
     from linkarms.paper.reproduction import _reproduce
 

@@ -351,7 +351,9 @@ def test_two_services_on_one_database(coffee):
         seen = []
 
         def watch():
-            with httpx.stream("GET", f"{service.url}/api/v1/events?campaign=coffee", timeout=90) as stream:
+            with httpx.stream(
+                "GET", f"{service.url}/api/v1/events?campaign=coffee", timeout=90, verify=False
+            ) as stream:
                 for line in stream.iter_lines():
                     if line.startswith("data:"):
                         seen.append(json.loads(line[5:]))
@@ -365,7 +367,7 @@ def test_two_services_on_one_database(coffee):
         while {"coffee": 2} not in seen and time.monotonic() < end:
             time.sleep(0.05)
         assert seen[-1] == {"coffee": 2}
-        assert httpx.get(f"{service.url}{HERE}", timeout=120).json()["samples"] == 1
+        assert httpx.get(f"{service.url}{HERE}", timeout=120, verify=False).json()["samples"] == 1
         assert service.stop() == 0  # within its patience, and with the stream open
         watcher.join(30)
         assert not watcher.is_alive()

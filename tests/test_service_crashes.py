@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 
 from evidence.service_crashes import CLIENTS, TELLS, run_round
+from tests.repeats import repeats
 
 
 def test_nothing_that_was_acknowledged_is_lost_or_doubled(storage):
-    found = run_round(storage, seed=1000, tells=TELLS // 8, between=(100, 200))
+    tells = TELLS // repeats(12, 8)
+    found = run_round(storage, seed=1000, tells=tells, between=(100, repeats(130, 200)))
     assert found["wrong"] == []
-    assert found["samples"] >= TELLS // 8
+    assert found["samples"] >= tells
     assert found["kills"] >= 2
 
 

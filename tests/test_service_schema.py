@@ -13,6 +13,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from tests.repeats import repeats
 from tests.service_thread import local_service
 from tests.test_service import COFFEE
 
@@ -26,7 +27,7 @@ CHECKS = [
     response_schema_conformance,
 ]
 BOUNDED = settings(
-    max_examples=15,
+    max_examples=repeats(7, 15),
     deadline=None,
     database=None,
     phases=[Phase.explicit, Phase.generate],

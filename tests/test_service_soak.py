@@ -5,15 +5,25 @@ from pathlib import Path
 
 import pytest
 from evidence import service_fuzz, service_soak
+from tests.repeats import LONG, repeats
 
 from linkarms.campaign import Campaign
 
 ROOT = Path(__file__).parents[1]
 
 
-def test_two_services_one_of_them_killed(storage):
+def test_two_services_one_of_them_killed(storage, monkeypatch):
+    if not LONG:  # each process of clients takes a second to start
+        monkeypatch.setattr(service_soak, "PROCESSES", 1)
     found = service_soak.soak(
-        storage, seed=7, seconds=5, connections=4, campaigns=3, arms=(4, 12), every=2, rule="paper"
+        storage,
+        seed=7,
+        seconds=repeats(4, 5),
+        connections=4,
+        campaigns=3,
+        arms=(4, 12),
+        every=2,
+        rule="paper",
     )
     assert found["wrong"] == []
     assert found["kills"] >= 1

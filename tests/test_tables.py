@@ -2,14 +2,14 @@
 
 import gzip
 import json
-import subprocess
-import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import linkarms as la
 from linkarms.arms import from_frame, make_source, read_table
+from linkarms.cli._app import run
 from linkarms.errors import InvalidInput, ManyArms
 
 pandas = pytest.importorskip("pandas")
@@ -218,12 +218,19 @@ def test_plan_and_bound_take_a_problem():
         la.lower_bound(p.parameters)
 
 
-def linkarms(*words):
-    command = [sys.executable, "-c", "from linkarms.cli import main; main()", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+@pytest.fixture
+def linkarms(capsys):
+    """Run a command in this process; tests/test_cli_process.py has processes of their own."""
+
+    def call(*words):
+        code = run([*map(str, words)])
+        said = capsys.readouterr()
+        return SimpleNamespace(returncode=code, stdout=said.out, stderr=said.err)
+
+    return call
 
 
-def test_command_line():
+def test_command_line(linkarms):
     penguins, flights = map(la.datasets.sample_file, ("penguins", "flights"))
     words = ("cluster", penguins, "--arm", "species", "--value", "bill_depth_mm", "-k", "2")
     refused = linkarms(*words)

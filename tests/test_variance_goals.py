@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from tests.oracles import unknown_variance as oracle
+from tests.repeats import repeats
 
 import linkarms as la
 
@@ -93,7 +94,7 @@ def test_with_a_tolerance_the_evidence_is_never_above_a_search_over_means(kind, 
         intra = np.linalg.norm(lam[at[u]] - lam[at[v]])
         return intra - np.linalg.norm(lam[at[a]] - lam[at[b]]) - eps
 
-    for _ in range(3 if kind == "coordinate" else 1):
+    for _ in range(repeats(1, 3) if kind == "coordinate" else 1):
         samples = draw(rng, kind)
         family = f"gaussian-unknown:{kind}"
         goal = {"n_clusters": len(arms) - 1, "family": family}  # of four arms, two have clusters of their own
