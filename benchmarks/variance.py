@@ -18,13 +18,21 @@ PAIRS = [0, 1, 3, 4, 7, 8]
 THREES = np.repeat(3.0 * np.arange(4), 3) + [0, 0.5, 1] * 4
 PLANE = np.column_stack([PAIRS, PAIRS[::-1]])
 PLANE_THREES = np.column_stack([THREES, [0, 0.5, 0] * 4])
+SPACE = np.column_stack([PAIRS, PAIRS[::-1], [0, 0, 1, 1, 0, 0]])
 TILTED = np.array([[1.0, 0.6], [0.6, 0.8]])
+TILTED_IN_SPACE = np.array([[1.0, 0.6, 0.2], [0.6, 0.8, 0.1], [0.2, 0.1, 0.9]])
 ROUND = ("gaussian", "gaussian-unknown")
 ROUND_EACH = ("gaussian", "gaussian-unknown:isotropic")
-COVARIANCES = (
-    la.families.Gaussian(TILTED),
-    la.families.UnknownVariance(covariance="full", draw_variance=TILTED),
-)
+
+
+def both(kind, covariance):
+    """The family of known and of unknown covariance."""
+    return la.families.Gaussian(covariance), la.families.UnknownVariance(
+        covariance=kind, draw_variance=np.diag(covariance) if kind == "coordinate" else covariance
+    )
+
+
+COVARIANCES = both("full", TILTED)
 #: instance -> (parameters, K, the families of known and of unknown variance)
 INSTANCES = {
     "four arms": ([0, 1, 2.4, 3.4], 2, ROUND),
@@ -41,6 +49,14 @@ INSTANCES = {
     "twelve arms in clusters of three in the plane, one variance each": (PLANE_THREES, 4, ROUND_EACH),
     "six arms in the plane, a covariance each": (PLANE, 3, COVARIANCES),
     "twelve arms in clusters of three in the plane, a covariance each": (PLANE_THREES, 4, COVARIANCES),
+    "six arms in the plane, a variance per coordinate": (PLANE, 3, both("coordinate", np.diag([1.0, 0.4]))),
+    "six arms in three dimensions, one variance each": (SPACE, 3, ROUND_EACH),
+    "six arms in three dimensions, a covariance each": (SPACE, 3, both("full", TILTED_IN_SPACE)),
+    "six arms in three dimensions, a variance per coordinate": (
+        SPACE,
+        3,
+        both("coordinate", np.diag([1.0, 0.4, 0.7])),
+    ),
     "six arms in the plane, a covariance each against variance 1": (PLANE, 3, ROUND),
     "twelve arms in clusters of three in the plane, a covariance each against variance 1": (
         PLANE_THREES,

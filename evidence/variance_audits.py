@@ -23,6 +23,7 @@ INSTANCES = {
     "one for all, d=2": ("shared", 2, EQUAL),
     "one for all, d=4": ("shared", 4, EQUAL),
     "full covariance, d=2": ("full", 2, EQUAL),
+    "full covariance, d=3": ("full", 3, EQUAL),
     "one per coordinate, d=2": ("coordinate", 2, EQUAL),
     "full covariance, d=4": ("full", 4, EQUAL),
     "one per coordinate, d=4": ("coordinate", 4, EQUAL),

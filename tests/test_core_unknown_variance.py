@@ -122,9 +122,18 @@ def search(samples, pairs, kind, rng, starts=6, far=0.0):
     return min(values)
 
 
-@pytest.mark.parametrize(
-    ("kind", "d"), [("isotropic", 1), ("isotropic", 2), ("coordinate", 2), ("full", 2), ("full", 4)]
-)
+#: Where the bound is the infimum itself, but for the precision of the search; elsewhere it is up to some tenths below it.
+BY_DIRECTIONS = [
+    ("isotropic", 1),
+    ("isotropic", 2),
+    ("isotropic", 4),
+    ("coordinate", 2),
+    ("full", 2),
+    ("full", 3),
+]
+
+
+@pytest.mark.parametrize(("kind", "d"), [*BY_DIRECTIONS, ("coordinate", 3), ("full", 4)])
 @pytest.mark.parametrize("pairs", [(0, 1, 2, 3), (0, 1, 1, 2)])
 def test_the_evidence_is_never_above_a_search_over_means(kind, d, pairs):
     rng = np.random.default_rng([7, d, len(kind), *pairs])
@@ -135,31 +144,36 @@ def test_the_evidence_is_never_above_a_search_over_means(kind, d, pairs):
     samples = [centres[m] + (0.5 + 0.2 * m) * rng.normal(size=(25 + 5 * m, d)) @ shape for m in range(4)]
     core = told(samples, 2, covariance=kind)._engine.core
     assert core.labels.tolist() == [0, 0, 1, 1]
-    best = search(samples, pairs, kind, rng, starts=6 if d == 1 else 3)
+    best = search(samples, pairs, kind, rng, starts={1: 6, 3: 40}.get(d, 3))
     ours = core.evidence_against(pairs)
     assert ours <= best + 1e-4 * max(1.0, abs(best))
-    # and little is lost by proving it: on a line and in the plane, with one form per arm, no more than the precision of the search
-    by_directions = (
-        d == 1 or (d == 2 and kind != "coordinate") or (kind == "isotropic" and len(set(pairs)) == 4)
-    )
-    assert ours >= best - (0.003 if by_directions else 0.05) * max(1.0, abs(best))
+    # and little is lost by proving it
+    lost = 0.003 if (kind, d) in BY_DIRECTIONS else {"full": 0.05, "coordinate": 0.2}[kind]
+    assert ours >= best - lost * max(1.0, abs(best))
 
 
 @pytest.mark.parametrize("pairs", [(0, 1, 2, 3), (0, 1, 1, 2)])
 @pytest.mark.parametrize("seed", range(repeats(2, 4)))
-def test_tilted_covariances_in_the_plane_lose_nothing(pairs, seed):
+@pytest.mark.parametrize(("kind", "d"), [("full", 2), ("full", 3), ("coordinate", 2), ("isotropic", 3)])
+def test_tilted_covariances_lose_nothing(kind, d, pairs, seed):
     """Long and narrow covariances: the direction in which it costs least to come apart differs from place to place."""
-    rng = np.random.default_rng([seed, len(set(pairs)), 17])
-    centres = np.array([[0.0, 0.0], [0.5, 0.3], [3.0, 0.0], [3.5, 0.5]]) + 0.5 * rng.normal(size=(4, 2))
+    rng = np.random.default_rng(
+        [seed, len(set(pairs)), 17, *([] if (kind, d) == ("full", 2) else [d, len(kind)])]
+    )
+    centres = np.zeros((4, d))
+    centres[:, :2] = [[0.0, 0.0], [0.5, 0.3], [3.0, 0.0], [3.5, 0.5]]
+    centres += 0.5 * rng.normal(size=(4, d))
     samples = []
     for m in range(4):
-        root = rng.normal(size=(2, 2))
+        root = rng.normal(size=(d, d))
         root *= rng.uniform(0.4, 1.2) / np.linalg.norm(root)
-        samples.append(centres[m] + rng.normal(size=(int(rng.integers(8, 60)), 2)) @ root)
-    core = told(samples, 2, covariance="full")._engine.core
-    best = search(samples, pairs, "full", rng, starts=30, far=4.0)
+        samples.append(centres[m] + rng.normal(size=(int(rng.integers(8, 60)), d)) @ root)
+    core = told(samples, 2, covariance=kind)._engine.core
+    best = search(samples, pairs, kind, rng, starts=30, far=4.0)
     ours = core.evidence_against(pairs)
-    assert best - 0.003 * max(1.0, abs(best)) <= ours <= best + 1e-6 * max(1.0, abs(best))
+    # with a form per coordinate the search may come to its limit of boxes
+    lost = 0.01 if kind == "coordinate" else 0.003
+    assert best - lost * max(1.0, abs(best)) <= ours <= best + 1e-6 * max(1.0, abs(best))
 
 
 @pytest.mark.parametrize(("kind", "d"), [("isotropic", 1), ("coordinate", 2), ("full", 2), ("full", 4)])

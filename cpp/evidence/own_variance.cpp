@@ -114,9 +114,7 @@ void OwnVarianceEvidence::make_forms(Piece& piece) const {
     piece.forms = make_distance_forms(now.samples, now.dist, piece.witness, shapes);
   } else {
     piece.forms = make_variance_forms(now.samples, piece.witness, shapes);
-    if (VarianceSectors::serves(*model_, piece.witness)) {
-      piece.sectors = std::make_unique<VarianceSectors>(now.samples, piece.witness, shapes, average(piece));
-    }
+    piece.sectors = make_variance_sectors(now.samples, piece.witness, shapes, average(piece));
   }
 }
 
@@ -130,7 +128,7 @@ VarianceAverage OwnVarianceEvidence::average(const Piece& piece) const {
       alone.push_back(log_alone(j, piece.count) - piece.entries[i]->price[j]);
     }
   }
-  return {std::span(tables).first(piece.count), std::move(all), std::move(alone)};
+  return {std::span(tables).first(piece.count), piece.per, std::move(all), std::move(alone)};
 }
 
 bool OwnVarianceEvidence::is_free(const Piece& piece) const {

@@ -101,7 +101,7 @@ class OwnVarianceEvidence {
   /// What is kept of a piece whose arms have these counts.
   [[nodiscard]] Known& known(const Witness& w, const std::array<long long, 4>& count, Index first);
   void make_forms(Piece& piece) const;
-  /// log E as a function of one form per arm.
+  /// log E as a function of the forms.
   [[nodiscard]] VarianceAverage average(const Piece& piece) const;
   /// Whether the infimum is where every arm is: the constraint holds there, or some arm moves anywhere for nothing.
   [[nodiscard]] bool is_free(const Piece& piece) const;

@@ -266,7 +266,8 @@ bool OwnVarianceEvidence::is_low_somewhere(Piece& piece, Index first, double lev
     if (goes_below(piece, first, below)) return true;
     // what was low before mostly is where it is lowest; to look everywhere takes longer
     constexpr double many_more = 1.1;
-    if (!has_many_arms() && known.value < level + within_reach && samples_of(piece) > many_more * known.samples_then)
+    if (!has_many_arms() && !piece.sectors && known.value < level + within_reach &&
+        samples_of(piece) > many_more * known.samples_then)
       find_low(piece, first);
   }
   last_known_ = known.value;

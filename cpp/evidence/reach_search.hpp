@@ -1,18 +1,18 @@
-// The least evidence of three or four arms that have to reach a gap together: branch and bound.
+// The least evidence of arms that have to reach a gap together, in one form each or in several: branch and bound.
 //
-//   minimise  log E(x)   subject to  sum_m reach_m x_m >= gap,  x >= 0
+//   minimise  log E(x)   subject to  sum_i reach_i x_i >= gap,  x >= 0
 //
-// E = sum_p weight_p exp(s_p), each s_p a sum of one rise per arm, which is concave and increasing in t = x^2 (section 6 of
+// E = sum_p weight_p exp(s_p), each s_p a sum of one rise per form, which is concave and increasing in t = x^2 (section 6 of
 // math.md). E rises with every x, so the least is where the constraint holds with equality. On a box of the x, for any
 // distribution q on the parts,
-//   log E(x) >= log E(y) + sum_m (g_m(x_m) - g_m(y_m)),   g_m = sum_p q_p rise_mp ,
-// where q are the shares of the parts at y (7.4): any y will do. Each g_m lies above its chord in t, and with chords it is a
+//   log E(x) >= log E(y) + sum_i (g_i(x_i) - g_i(y_i)),   g_i = sum_p q_p rise_ip ,
+// where q are the shares of the parts at y (7.4): any y will do. Each g_i lies above its chord in t, and with chords it is a
 // quadratic problem with one constraint, which is solved exactly. Boxes are cut where the bound is lowest. Each box may have a
 // constraint of its own, as long as that holds for all that the box stands for.
 //
-// An `Average` has n_scales(), rises(i, x, out), the rises of the i-th arm at x for each c, from below,
-// log_evidence(rise, share), log E from those of all arms, one row each, and the shares, and log_evidence_of(i, x), log E where
-// one arm alone is at x.
+// An `Average` has n_scales(), rises(i, x, out), the rises of the i-th form at x for each c, from below,
+// log_evidence(rise, share), log E from those of all forms, one row each, and the shares, and log_evidence_of(i, x), log E where
+// one form alone is at x.
 #pragma once
 
 #include <algorithm>
@@ -39,30 +39,32 @@ template <class IsEnough>
   return high;
 }
 
-/// What arms have to reach, and a box of their x. `Extra` belongs to the constraint.
-template <class Extra>
+/// What at most n forms have to reach, and a box of their x. `Extra` belongs to the constraint.
+template <class Extra, std::size_t n>
 struct ReachBox {
-  using Arms = std::array<double, 4>;
+  using Forms = std::array<double, n>;
   Extra extra{};
-  Arms reach{};
+  Forms reach{};
   double gap = 0.0;
-  Arms low{}, high{inf, inf, inf, inf};
-  Arms top{};            ///< no more is needed for the gap: the least is where x <= top
-  Arms at{};             ///< a place near which its bound is
+  Forms low{}, high;
+  Forms top{};           ///< no more is needed for the gap: the least is where x <= top
+  Forms at{};            ///< a place near which its bound is
   double bound = -inf;   ///< log E is at least that
   double value = inf;    ///< log E at `at`
   double rise = 0.0;     ///< of that, what is not there at x = 0
   bool pending = false;  ///< whether it was not bounded yet
   std::size_t form = 0;  ///< where to cut it
+
+  ReachBox() { high.fill(inf); }
 };
 
-/// Minimise sum_m slope_m x_m^2 subject to sum_m reach_m x_m = gap and low <= x <= top. Arms outside their ends are fixed there:
+/// Minimise sum_m slope_m x_m^2 subject to sum_m reach_m x_m = gap and low <= x <= top. Forms outside their ends are fixed there:
 /// those below if the others then have to go less far, else those above.
-template <class Extra>
-void minimise(const ReachBox<Extra>& box, std::size_t count, const std::array<double, 4>& slope, std::array<double, 4>& x) {
-  const std::array<double, 4>& reach = box.reach;
+template <class Extra, std::size_t n>
+void minimise(const ReachBox<Extra, n>& box, std::size_t count, const std::array<double, n>& slope, std::array<double, n>& x) {
+  const std::array<double, n>& reach = box.reach;
   const double floor = 1e-12 * *std::max_element(slope.begin(), slope.begin() + static_cast<std::ptrdiff_t>(count)) + 1e-300;
-  std::array<bool, 4> fixed{};
+  std::array<bool, n> fixed{};
   double left = box.gap;
   for (std::size_t turn = 0; turn < count; ++turn) {
     double total = 0.0, under = 0.0, over = 0.0;
@@ -92,16 +94,16 @@ void minimise(const ReachBox<Extra>& box, std::size_t count, const std::array<do
   }
 }
 
-template <class Average, class Extra>
+template <class Average, class Extra, std::size_t most_forms>
 class ReachSearch {
  public:
-  using Box = ReachBox<Extra>;
-  using Arms = std::array<double, 4>;
+  using Box = ReachBox<Extra, most_forms>;
+  using Forms = Box::Forms;
   /// How near the bound comes to the infimum, as a share of one and that.
   static constexpr double precision = 1e-3;
 
-  ReachSearch(std::size_t n_arms, Average average) : count_(n_arms), average_(std::move(average)) {
-    for (auto* rises : {&low_, &high_, &here_, &share_}) rises->resize(n_arms * average_.n_scales());
+  ReachSearch(std::size_t n_forms, Average average) : count_(n_forms), average_(std::move(average)) {
+    for (auto* rises : {&low_, &high_, &here_, &share_}) rises->resize(n_forms * average_.n_scales());
     cap_.fill(inf);
   }
 
@@ -128,12 +130,12 @@ class ReachSearch {
       std::ranges::push_heap(open, later);
     };
     const auto add = [&](Box part) {
-      bound(part, change);
+      bound(part, inf, change);
       if (part.bound == inf) return;
       boxes.push_back(part);
       note(boxes.size() - 1);
     };
-    Arms farthest{};
+    Forms farthest{};
     for (std::size_t i = 0; i < boxes.size(); ++i) {
       note(i);
       for (std::size_t m = 0; m < count_; ++m) farthest[m] = std::max(farthest[m], boxes[i].top[m]);
@@ -196,14 +198,15 @@ class ReachSearch {
     return least;
   }
 
-  /// Bound log E in a box, from `box.at`, which is moved; infinite if the constraint cannot hold there. `change(box, x)` may
-  /// change the constraint to another that holds as well, for which less is lost at x, and then returns true.
+  /// Bound log E in a box, from `box.at`, which is moved; infinite if the constraint cannot hold there. A bound of at least
+  /// `enough` is not made better. `change(box, x)` may change the constraint to another that holds as well, for which less is
+  /// lost at x, and then returns true.
   template <class Change>
-  void bound(Box& box, Change change) {
+  void bound(Box& box, double enough, Change change) {
     ++boxes_;
     const std::size_t n = average_.n_scales();
     const auto row = [n](std::vector<double>& all, std::size_t i) { return std::span(all).subspan(i * n, n); };
-    Arms slope{}, x{};
+    Forms slope{}, x{};
     bool changed = true;
     for (int turn = 1;; ++turn) {
       if (changed && !shrink(box)) {
@@ -242,7 +245,7 @@ class ReachSearch {
       minimise(box, count_, slope, x);
       for (std::size_t i = 0; i < count_; ++i) least += slope[i] * (x[i] - box.low[i]) * (x[i] + box.low[i]);
       box.bound = std::max(box.bound, least - rounding * (1.0 + std::abs(least)));
-      if (turn == most_turns) return;
+      if (turn == most_turns || box.bound >= enough) return;
       changed = change(box, x);
       if (!changed && box.value - box.bound < 0.1 * precision) return;
       for (std::size_t i = 0; i < count_; ++i) box.at[i] += step() * (x[i] - box.at[i]);
@@ -267,7 +270,7 @@ class ReachSearch {
       most += box.reach[i] * box.high[i];
     }
     if (most < box.gap * (1.0 - rounding)) return false;
-    const Arms low = box.low;
+    const Forms low = box.low;
     for (std::size_t i = 0; i < count_; ++i) {
       box.top[i] = low[i];
       if (!(box.reach[i] > 0.0)) continue;
@@ -279,15 +282,15 @@ class ReachSearch {
 
   /// Bring `at` to where the constraint holds with equality, in about the same proportions.
   void to_gap(Box& box) const {
-    Arms slope{};
+    Forms slope{};
     for (std::size_t i = 0; i < count_; ++i) slope[i] = box.reach[i] / std::max(box.at[i], 1e-6 * box.top[i] + 1e-300);
     minimise(box, count_, slope, box.at);
   }
 
   std::size_t count_;
   Average average_;
-  Arms cap_{};                                     ///< where one arm alone has as much as was found
-  std::vector<double> low_, high_, here_, share_;  ///< rises at the ends of a box and inside, and shares: one row per arm
+  Forms cap_{};                                    ///< where one form alone has as much as was found
+  std::vector<double> low_, high_, here_, share_;  ///< rises at the ends of a box and inside, and shares: one row per form
   long long boxes_ = 0;
 };
 

@@ -34,8 +34,7 @@ class RiseTable {
       return;
     }
     const std::int64_t slot = slot_of(std::min(t, most));
-    static_cast<void>(values(slot + 1));  // (may move the other)
-    const double* const low = values(slot);
+    const double* const low = pair(slot);
     const double* const high = low + rises_.size();
     const double start = place(slot), share = (std::min(t, most) - start) / (place(slot + 1) - start);
     for (std::size_t j = 0; j < out.size(); ++j) out[j] = low[j] + share * (high[j] - low[j]);
@@ -47,6 +46,14 @@ class RiseTable {
   [[nodiscard]] static std::int64_t slot_of(double t) { return std::bit_cast<std::int64_t>(t) >> shift; }
   [[nodiscard]] static double place(std::int64_t slot) { return std::bit_cast<double>(slot << shift); }
 
+  /// The rises at a place and at the next, one row each.
+  [[nodiscard]] const double* pair(std::int64_t slot) {
+    const auto at = static_cast<std::size_t>(slot - first_);
+    if (slot >= first_ && at + 1 < known_.size() && known_[at] != 0 && known_[at + 1] != 0)
+      return values_.data() + at * rises_.size();
+    static_cast<void>(values(slot + 1));  // (may move the other)
+    return values(slot);
+  }
   /// The rises at a place.
   [[nodiscard]] const double* values(std::int64_t slot) {
     const auto n = static_cast<std::int64_t>(rises_.size());

@@ -1,6 +1,6 @@
-// The evidence of three or four arms of unknown variance, one form each, as a function of those forms.
+// The evidence of three or four arms of unknown variance as a function of their forms: one per arm, or one per coordinate.
 //
-//   E = sum_j w_j (s exp(sum_m l_mj) + (1 - s) mean_m exp(l_mj)),   l_mj = rise_mj(t_m) - price_mj
+//   E = sum_j w_j (s exp(sum_m l_mj) + (1 - s) mean_m exp(l_mj)),   l_mj = sum_k rise_mj(t_mk) - price_mj
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@ namespace linkarms {
 
 class VarianceAverage {
  public:
-  /// The tables must outlive it. The logarithms of the weights less the prices: of all arms together, one for each c, and of
-  /// every arm alone, one row per arm.
-  VarianceAverage(std::span<RiseTable* const> tables, std::vector<double> log_all, std::vector<double> log_alone)
-      : n_arms_(tables.size()), n_(log_all.size()), log_all_(std::move(log_all)), log_alone_(std::move(log_alone)) {
+  /// One table per arm, which must outlive it, for `per` forms each. The logarithms of the weights less the prices: of all arms
+  /// together, one for each c, and of every arm alone, one row per arm.
+  VarianceAverage(std::span<RiseTable* const> tables, std::size_t per, std::vector<double> log_all, std::vector<double> log_alone)
+      : n_arms_(tables.size()), per_(per), n_(log_all.size()), log_all_(std::move(log_all)), log_alone_(std::move(log_alone)) {
     for (std::size_t i = 0; i < n_arms_; ++i) {
       tables_[i] = tables[i];
       for (std::size_t j = 0; j < n_; ++j) {
@@ -31,20 +31,21 @@ class VarianceAverage {
   }
 
   [[nodiscard]] std::size_t n_scales() const { return n_; }
-  /// The rises of the i-th arm at t = x^2, one for each c.
-  void rises(std::size_t i, double x, std::span<double> out) { tables_[i]->at(x * x, out); }
+  /// The rises of the i-th form at t = x^2, one for each c.
+  void rises(std::size_t i, double x, std::span<double> out) { tables_[i / per_]->at(x * x, out); }
 
-  /// log E where the i-th arm is at x and the others have not moved.
+  /// log E where the i-th form is at x and all others are 0.
   [[nodiscard]] double log_evidence_of(std::size_t i, double x) {
     part_.resize(n_);
     rises(i, x, part_);
     const double top = *std::ranges::max_element(part_);
-    double sum = without_[i] * std::exp(-top);
-    for (std::size_t j = 0; j < n_; ++j) sum += with_[i * n_ + j] * std::exp(part_[j] - top);
+    const double* const with = with_.data() + i / per_ * n_;
+    double sum = without_[i / per_] * std::exp(-top);
+    for (std::size_t j = 0; j < n_; ++j) sum += with[j] * std::exp(part_[j] - top);
     return top + std::log(sum);
   }
 
-  /// log E from the rises, one row per arm; and of each rise, the share of the parts that it is in.
+  /// log E from the rises, one row per form; and of each rise, the share of the parts that it is in.
   [[nodiscard]] double log_evidence(std::span<const double> rise, std::span<double> share) {
     const std::size_t size = n_ * (n_arms_ + 1);
     part_.resize(size);
@@ -52,7 +53,8 @@ class VarianceAverage {
     for (std::size_t j = 0; j < n_; ++j) {
       double total = log_all_[j];
       for (std::size_t i = 0; i < n_arms_; ++i) {
-        const double own = rise[i * n_ + j];
+        double own = rise[i * per_ * n_ + j];
+        for (std::size_t k = 1; k < per_; ++k) own += rise[(i * per_ + k) * n_ + j];
         total += own;
         top = std::max(top, part_[i * n_ + j] = own + log_alone_[i * n_ + j]);
       }
@@ -61,8 +63,9 @@ class VarianceAverage {
     double sum = 0.0;
     for (double& x : part_) sum += x = x > top - negligible ? std::exp(x - top) : 0.0;
     const double* const all = part_.data() + n_arms_ * n_;
-    for (std::size_t i = 0; i < n_arms_; ++i) {
-      for (std::size_t j = 0; j < n_; ++j) share[i * n_ + j] = (part_[i * n_ + j] + all[j]) / sum;
+    for (std::size_t form = 0; form < n_arms_ * per_; ++form) {
+      const double* const own = part_.data() + form / per_ * n_;
+      for (std::size_t j = 0; j < n_; ++j) share[form * n_ + j] = (own[j] + all[j]) / sum;
     }
     return top + std::log(sum);
   }
@@ -71,7 +74,7 @@ class VarianceAverage {
   /// Parts that are so much smaller than the largest are left out: E is a little larger.
   static constexpr double negligible = 12.0;
 
-  std::size_t n_arms_, n_;
+  std::size_t n_arms_, per_, n_;
   std::array<RiseTable*, 4> tables_{};
   std::vector<double> log_all_, log_alone_, part_;
   std::vector<double> with_;         ///< weights of the parts in which an arm is, at each c, one row per arm
