@@ -25,6 +25,7 @@ INSTANCES = {
     "full covariance, d=2": ("full", 2, EQUAL),
     "full covariance, d=3": ("full", 3, EQUAL),
     "one per coordinate, d=2": ("coordinate", 2, EQUAL),
+    "one per coordinate, d=3": ("coordinate", 3, EQUAL),
     "full covariance, d=4": ("full", 4, EQUAL),
     "one per coordinate, d=4": ("coordinate", 4, EQUAL),
 }

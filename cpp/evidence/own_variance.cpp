@@ -258,7 +258,7 @@ double OwnVarianceEvidence::against(const Situation& now, const Witness& w, doub
   ++work_;
   if (is_free(piece)) return log_evidence(piece);
   make_forms(piece);
-  const bool reached = level < inf && !piece.sectors && is_quickly_proved(piece, first, level);
+  const bool reached = level < inf && is_quickly_proved(piece, first, level);
   const double found = reached ? level : infimum(piece, first, level, -inf, Use::nothing);
   const long long half = std::max<Index>(model_->n_features(), 2) / 2;
   work_ += piece.forms->solved() * half * half * half + (piece.sectors ? piece.sectors->boxes() : 0);

@@ -6,13 +6,14 @@
 // math.md). E rises with every x, so the least is where the constraint holds with equality. On a box of the x, for any
 // distribution q on the parts,
 //   log E(x) >= log E(y) + sum_i (g_i(x_i) - g_i(y_i)),   g_i = sum_p q_p rise_ip ,
-// where q are the shares of the parts at y (7.4): any y will do. Each g_i lies above its chord in t, and with chords it is a
-// quadratic problem with one constraint, which is solved exactly. Boxes are cut where the bound is lowest. Each box may have a
-// constraint of its own, as long as that holds for all that the box stands for.
+// where q are the shares of the parts at y (7.4): any y will do. Each g_i lies above its chords in t between places of the box.
+// With those the sum under the constraint is bounded by its dual, m gap + sum_i min (g_i(x_i) - m reach_i x_i) for the best
+// m >= 0: that loses at most what one form loses that is not convex in x. Boxes are cut where the bound is lowest. Each box may
+// have a constraint of its own, as long as that holds for all that the box stands for.
 //
-// An `Average` has n_scales(), rises(i, x, out), the rises of the i-th form at x for each c, from below,
-// log_evidence(rise, share), log E from those of all forms, one row each, and the shares, and log_evidence_of(i, x), log E where
-// one form alone is at x.
+// An `Average` has n_scales(), rises(i, x, out), the rises of the i-th form at x for each c, from below, rise(i, x, share), their
+// sum where each has a share, log_evidence(rise, share), log E from those of all forms, one row each, and the shares, and
+// log_evidence_of(i, x), log E where one form alone is at x.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include "evidence/reach_box.hpp"
+#include "evidence/reach_dual.hpp"
 #include "math/constants.hpp"
 
 namespace linkarms {
@@ -29,7 +32,7 @@ namespace linkarms {
 /// Nearly the first x up to `most` at which `is_enough`; infinite if there is none.
 template <class IsEnough>
 [[nodiscard]] double first_above(double most, IsEnough is_enough) {
-  constexpr double near_enough = 0.01;
+  constexpr double near_enough = 0.02;
   if (!is_enough(most)) return inf;
   double low = 0.0, high = most;
   while (high - low > near_enough * high) {
@@ -37,61 +40,6 @@ template <class IsEnough>
     (is_enough(middle) ? high : low) = middle;
   }
   return high;
-}
-
-/// What at most n forms have to reach, and a box of their x. `Extra` belongs to the constraint.
-template <class Extra, std::size_t n>
-struct ReachBox {
-  using Forms = std::array<double, n>;
-  Extra extra{};
-  Forms reach{};
-  double gap = 0.0;
-  Forms low{}, high;
-  Forms top{};           ///< no more is needed for the gap: the least is where x <= top
-  Forms at{};            ///< a place near which its bound is
-  double bound = -inf;   ///< log E is at least that
-  double value = inf;    ///< log E at `at`
-  double rise = 0.0;     ///< of that, what is not there at x = 0
-  bool pending = false;  ///< whether it was not bounded yet
-  std::size_t form = 0;  ///< where to cut it
-
-  ReachBox() { high.fill(inf); }
-};
-
-/// Minimise sum_m slope_m x_m^2 subject to sum_m reach_m x_m = gap and low <= x <= top. Forms outside their ends are fixed there:
-/// those below if the others then have to go less far, else those above.
-template <class Extra, std::size_t n>
-void minimise(const ReachBox<Extra, n>& box, std::size_t count, const std::array<double, n>& slope, std::array<double, n>& x) {
-  const std::array<double, n>& reach = box.reach;
-  const double floor = 1e-12 * *std::max_element(slope.begin(), slope.begin() + static_cast<std::ptrdiff_t>(count)) + 1e-300;
-  std::array<bool, n> fixed{};
-  double left = box.gap;
-  for (std::size_t turn = 0; turn < count; ++turn) {
-    double total = 0.0, under = 0.0, over = 0.0;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!fixed[i]) total += reach[i] * reach[i] / std::max(slope[i], floor);
-    }
-    const double factor = total > 0.0 ? std::max(left, 0.0) / total : 0.0;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (fixed[i]) continue;
-      x[i] = factor * reach[i] / std::max(slope[i], floor);
-      under += reach[i] * std::max(box.low[i] - x[i], 0.0);
-      over += reach[i] * std::max(x[i] - box.top[i], 0.0);
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      if (fixed[i]) continue;
-      if (under >= over && x[i] <= box.low[i]) {
-        x[i] = box.low[i];
-      } else if (over >= under && x[i] >= box.top[i]) {
-        x[i] = box.top[i];
-      } else {
-        continue;
-      }
-      fixed[i] = true;
-      left -= reach[i] * x[i];
-    }
-    if (under == over) break;
-  }
 }
 
 template <class Average, class Extra, std::size_t most_forms>
@@ -103,7 +51,7 @@ class ReachSearch {
   static constexpr double precision = 1e-3;
 
   ReachSearch(std::size_t n_forms, Average average) : count_(n_forms), average_(std::move(average)) {
-    for (auto* rises : {&low_, &high_, &here_, &share_}) rises->resize(n_forms * average_.n_scales());
+    for (auto* rises : {&here_, &share_}) rises->resize(n_forms * average_.n_scales());
     cap_.fill(inf);
   }
 
@@ -120,25 +68,57 @@ class ReachSearch {
     const auto later = [&](std::size_t i, std::size_t j) {
       return boxes[i].bound != boxes[j].bound ? boxes[i].bound > boxes[j].bound : i > j;
     };
+    std::vector<Box> roots = std::exchange(boxes, {});
     constexpr std::size_t usual = 256;
     boxes.reserve(usual);
     std::vector<std::size_t> open;
     double least = inf, least_then = inf, target = -inf;
-    const auto note = [&](std::size_t i) {
-      if (boxes[i].value < least - 0.25 * precision) least = std::min(least, look(boxes[i]));
-      open.push_back(i);
+    const auto look_at = [&](const Box& box) {
+      if (box.value < least - 0.25 * precision) least = std::min(least, look(box));
+    };
+    const auto keep = [&](const Box& box) {
+      boxes.push_back(box);
+      open.push_back(boxes.size() - 1);
       std::ranges::push_heap(open, later);
     };
     const auto add = [&](Box part) {
       bound(part, inf, change);
       if (part.bound == inf) return;
-      boxes.push_back(part);
-      note(boxes.size() - 1);
+      look_at(part);
+      keep(part);
     };
     Forms farthest{};
-    for (std::size_t i = 0; i < boxes.size(); ++i) {
-      note(i);
-      for (std::size_t m = 0; m < count_; ++m) farthest[m] = std::max(farthest[m], boxes[i].top[m]);
+    for (Box& root : roots) {
+      go_down(root);
+      look_at(root);
+      for (std::size_t i = 0; i < count_; ++i) farthest[i] = std::max(farthest[i], root.top[i]);
+    }
+    // one form alone that is beyond its cap has at least `to`
+    const auto set_caps = [&](double to) {
+      least_then = least;
+      target = to;
+      for (std::size_t i = 0; i < count_ && least < inf; ++i) {
+        cap_[i] = first_above(farthest[i], [&](double x) { return average_.log_evidence_of(i, x) >= target; });
+      }
+    };
+    // what is beyond the caps comes later, if at all; true if anything is
+    const auto cut_off = [&](Box& part) {
+      bool any = false;
+      for (std::size_t i = 0; i < count_; ++i) {
+        if (!(cap_[i] < 0.8 * part.top[i] && cap_[i] > part.low[i])) continue;
+        Box beyond = part;
+        beyond.low[i] = part.high[i] = cap_[i];
+        beyond.bound = std::max(part.bound, target);
+        beyond.pending = true;
+        keep(beyond);
+        any = true;
+      }
+      return any;
+    };
+    set_caps(least - 0.05 * (1.0 + std::abs(least)));
+    for (Box& root : roots) {
+      static_cast<void>(cut_off(root));
+      add(root);
     }
     while (!open.empty()) {
       std::ranges::pop_heap(open, later);
@@ -147,41 +127,23 @@ class ReachSearch {
       const bool near = least < inf && least - box.bound <= precision * (1.0 + std::abs(least));
       const bool done = near || box.bound >= enough || least < too_little;
       if (done || boxes_ >= most) return std::min(box.bound, least);
+      Box part = box;
       if (box.pending) {
-        Box part = box;
         part.pending = false;
         add(part);
         continue;
       }
-      if (std::vector<Box> narrower = divide(box, least); !narrower.empty()) {
-        for (Box& own : narrower) {
-          own.bound = std::max(own.bound, box.bound);
-          boxes.push_back(own);
-          note(boxes.size() - 1);
+      if (const std::vector<Box> narrower = divide(box, least); !narrower.empty()) {
+        for (const Box& own : narrower) {
+          look_at(own);
+          keep(own);
         }
         continue;
       }
       if (box.bound >= target || least < least_then - 0.1) {
-        least_then = least;
-        target = least - std::min(0.05 * (1.0 + std::abs(least)), 0.1 * (least - box.bound));
-        for (std::size_t i = 0; i < count_ && least < inf; ++i) {
-          cap_[i] = first_above(farthest[i], [&](double x) { return average_.log_evidence_of(i, x) >= target; });
-        }
+        set_caps(least - std::min(0.05 * (1.0 + std::abs(least)), 0.1 * (least - box.bound)));
       }
-      Box part = box;
-      bool cut_off = false;
-      for (std::size_t i = 0; i < count_; ++i) {
-        if (!(cap_[i] < 0.8 * part.top[i] && cap_[i] > part.low[i])) continue;
-        Box beyond = part;
-        beyond.low[i] = part.high[i] = cap_[i];
-        beyond.bound = std::max(box.bound, target);
-        beyond.value = inf;
-        beyond.pending = true;
-        boxes.push_back(beyond);
-        note(boxes.size() - 1);
-        cut_off = true;
-      }
-      if (cut_off) {
+      if (cut_off(part)) {
         add(part);
         continue;
       }
@@ -204,47 +166,26 @@ class ReachSearch {
   template <class Change>
   void bound(Box& box, double enough, Change change) {
     ++boxes_;
-    const std::size_t n = average_.n_scales();
-    const auto row = [n](std::vector<double>& all, std::size_t i) { return std::span(all).subspan(i * n, n); };
-    Forms slope{}, x{};
+    Forms x{};
     bool changed = true;
     for (int turn = 1;; ++turn) {
       if (changed && !shrink(box)) {
         box.bound = inf;
         return;
       }
-      if (changed) to_gap(box);
-      for (std::size_t i = 0; i < count_; ++i) {
-        if (changed) {
-          average_.rises(i, box.low[i], row(low_, i));
-          average_.rises(i, box.top[i], row(high_, i));
-        }
-        average_.rises(i, box.at[i], row(here_, i));
-      }
+      to_gap(box);
+      for (std::size_t i = 0; i < count_; ++i) average_.rises(i, box.at[i], row(here_, i));
       box.value = average_.log_evidence(here_, share_);
       box.rise = 0.0;
-      double most = 0.0, least = box.value;
+      double rest = box.value;
       for (std::size_t i = 0; i < count_; ++i) {
-        double low = 0.0, high = 0.0, here = 0.0;
-        for (std::size_t j = i * n; j < (i + 1) * n; ++j) {
-          low += share_[j] * low_[j];
-          high += share_[j] * high_[j];
-          here += share_[j] * here_[j];
-        }
-        const double width = (box.top[i] - box.low[i]) * (box.top[i] + box.low[i]);
-        slope[i] = width > 0.0 ? (high - low) / width : 0.0;
-        // cut where the rise is farthest above its chord; else where it rises most
-        const double above = here - low - slope[i] * (box.at[i] - box.low[i]) * (box.at[i] + box.low[i]) + 1e-3 * (high - low);
-        if (above > most) {
-          most = above;
-          box.form = i;
-        }
-        box.rise += here;
-        least += low - here;
+        const std::span<const double> share = row(share_, i);
+        own_[i] = {box.low[i], box.at[i], box.top[i], [&](double at) { return average_.rise(i, at, share); }};
+        box.rise += own_[i].here;
+        rest -= own_[i].here;
       }
-      minimise(box, count_, slope, x);
-      for (std::size_t i = 0; i < count_; ++i) least += slope[i] * (x[i] - box.low[i]) * (x[i] + box.low[i]);
-      box.bound = std::max(box.bound, least - rounding * (1.0 + std::abs(least)));
+      const double found = rest + least_sum(box, std::span(own_).first(count_), 0.1 * precision, x);
+      box.bound = std::max(box.bound, found - rounding * (1.0 + std::abs(found)));
       if (turn == most_turns || box.bound >= enough) return;
       changed = change(box, x);
       if (!changed && box.value - box.bound < 0.1 * precision) return;
@@ -255,6 +196,37 @@ class ReachSearch {
  private:
   /// What rounding can do to a bound.
   static constexpr double rounding = 1e-9;
+
+  [[nodiscard]] std::span<double> row(std::vector<double>& all, std::size_t i) const {
+    return std::span(all).subspan(i * average_.n_scales(), average_.n_scales());
+  }
+
+  /// Bring `box.at` to a low place on its constraint, by tangents, and `box.value` to log E there.
+  void go_down(Box& box) {
+    constexpr int most_steps = 6;
+    constexpr double ahead = 1.05, first = 1e-3, least = 1e-4, above_zero = 1e-9;  // shares of the way; tangents need x > 0
+    if (!shrink(box)) return;
+    for (std::size_t i = 0; i < count_; ++i) box.at[i] = std::max(first * box.top[i], above_zero);
+    Forms slope{}, best = box.at;
+    for (int turn = 0; turn <= most_steps; ++turn) {
+      for (std::size_t i = 0; i < count_; ++i) average_.rises(i, box.at[i], row(here_, i));
+      const double value = average_.log_evidence(here_, share_);
+      if (turn > 0 && value < box.value) {
+        box.value = value;
+        best = box.at;
+      } else if (turn > 1) {
+        break;
+      }
+      for (std::size_t i = 0; i < count_; ++i) {
+        const std::span<const double> share = row(share_, i);
+        const double more = average_.rise(i, ahead * box.at[i], share) - average_.rise(i, box.at[i], share);
+        slope[i] = more / ((ahead * ahead - 1.0) * box.at[i] * box.at[i]);
+      }
+      minimise(box, count_, slope, box.at);
+      for (std::size_t i = 0; i < count_; ++i) box.at[i] = std::max({box.at[i], least * box.top[i], above_zero});
+    }
+    box.at = best;
+  }
 
   /// How often a bound is taken, and how far its place is moved in between, as a share of the way to where the bound is: with
   /// one part its shares are those everywhere.
@@ -289,8 +261,9 @@ class ReachSearch {
 
   std::size_t count_;
   Average average_;
-  Forms cap_{};                                    ///< where one form alone has as much as was found
-  std::vector<double> low_, high_, here_, share_;  ///< rises at the ends of a box and inside, and shares: one row per form
+  Forms cap_{};                       ///< where one form alone has as much as was found
+  std::vector<double> here_, share_;  ///< rises at `at`, and shares: one row per form
+  std::array<Chords, most_forms> own_;
   long long boxes_ = 0;
 };
 

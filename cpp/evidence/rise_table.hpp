@@ -24,20 +24,19 @@ class RiseTable {
 
   /// The rises at t >= 0, from below: one for each c.
   void at(double t, std::span<double> out) {
-    if (!(t > 0.0)) {
-      std::ranges::fill(out, 0.0);
-      return;
+    const Between place = between(t);
+    for (std::size_t j = 0; j < out.size(); ++j) out[j] = place.first * place.low[j] + place.second * place.high[j];
+  }
+
+  /// Their sum there, each times its share.
+  [[nodiscard]] double sum_at(double t, std::span<const double> share) {
+    const Between place = between(t);
+    double low = 0.0, high = 0.0;
+    for (std::size_t j = 0; j < share.size(); ++j) {
+      low += share[j] * place.low[j];
+      high += share[j] * place.high[j];
     }
-    if (t < least) {
-      const double* const first = values(slot_of(least));
-      for (std::size_t j = 0; j < out.size(); ++j) out[j] = t / least * first[j];
-      return;
-    }
-    const std::int64_t slot = slot_of(std::min(t, most));
-    const double* const low = pair(slot);
-    const double* const high = low + rises_.size();
-    const double start = place(slot), share = (std::min(t, most) - start) / (place(slot + 1) - start);
-    for (std::size_t j = 0; j < out.size(); ++j) out[j] = low[j] + share * (high[j] - low[j]);
+    return place.first * low + place.second * high;
   }
 
  private:
@@ -45,6 +44,23 @@ class RiseTable {
   static constexpr int shift = 48;  ///< leaves the exponent and four bits of the fraction
   [[nodiscard]] static std::int64_t slot_of(double t) { return std::bit_cast<std::int64_t>(t) >> shift; }
   [[nodiscard]] static double place(std::int64_t slot) { return std::bit_cast<double>(slot << shift); }
+
+  /// The rises at the places around some t, and how much of each counts.
+  struct Between {
+    const double *low, *high;
+    double first, second;
+  };
+  [[nodiscard]] Between between(double t) {
+    if (!(t >= least)) {  // (the rise is 0 at 0)
+      const double* const row = values(slot_of(least));
+      return {row, row, 0.0, t > 0.0 ? t / least : 0.0};
+    }
+    t = std::min(t, most);
+    const std::int64_t slot = slot_of(t);
+    const double* const low = pair(slot);
+    const double start = place(slot), share = (t - start) / (place(slot + 1) - start);
+    return {low, low + rises_.size(), 1.0 - share, share};
+  }
 
   /// The rises at a place and at the next, one row each.
   [[nodiscard]] const double* pair(std::int64_t slot) {

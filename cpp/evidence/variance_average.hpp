@@ -34,6 +34,11 @@ class VarianceAverage {
   /// The rises of the i-th form at t = x^2, one for each c.
   void rises(std::size_t i, double x, std::span<double> out) { tables_[i / per_]->at(x * x, out); }
 
+  /// Their sum, each times its share.
+  [[nodiscard]] double rise(std::size_t i, double x, std::span<const double> share) {
+    return tables_[i / per_]->sum_at(x * x, share);
+  }
+
   /// log E where the i-th form is at x and all others are 0.
   [[nodiscard]] double log_evidence_of(std::size_t i, double x) {
     part_.resize(n_);

@@ -15,8 +15,6 @@ namespace {
 constexpr double fine = 0.15;
 /// What cells lose, as a share of the most that it can be: found by counting boxes.
 constexpr double usual_share = 0.2;
-/// Wider cells say little about single lambdas.
-constexpr double narrow = 0.4;
 constexpr long long most_boxes_on_line = 400, most_boxes = 6000;
 
 [[nodiscard]] std::vector<double> difference(View x, View y) {
@@ -110,7 +108,7 @@ class SectorsOf final : public VarianceSectors {
     for (const DirectionCell<d>& cell : DirectionCell<d>::all(unit(place_.p))) boxes.push_back(whole({cell, f, {}}));
     return search_.infimum(
         std::move(boxes), enough, too_little, d == 1 ? most_boxes_on_line : most_boxes,
-        [&](const Box& box) { return box.extra.cell.half < narrow ? look_near(box, look) : inf; },
+        [&](const Box& box) { return look_near(box, look); },
         [&](const Box& box, double least) { return halves(box, least, enough); },
         [this](Box& box, const Forms& x) { return turn(box, x); });
   }
@@ -186,7 +184,6 @@ class SectorsOf final : public VarianceSectors {
     box.extra = sector;
     enter(box);
     box.at = box.reach;
-    search_.bound(box, inf, [this](Box& own, const Forms& x) { return turn(own, x); });
     return box;
   }
 
@@ -272,9 +269,10 @@ std::unique_ptr<VarianceSectors> make_variance_sectors(const Samples& samples, c
   const Variances kind = samples.model().variances();
   if (n == 1 || (kind == Variances::separate && n_arms == 4)) return make.template operator()<1, 1>();
   if (kind == Variances::separate) return make.template operator()<2, 1>();
-  if (kind == Variances::full && n == 2) return make.template operator()<2, 1>();
-  if (kind == Variances::full && n == 3) return make.template operator()<3, 1>();
-  if (kind == Variances::coordinate && n == 2) return make.template operator()<2, 2>();
+  const bool full = kind == Variances::full;
+  if (n == 2) return full ? make.template operator()<2, 1>() : make.template operator()<2, 2>();
+  if (n == 3) return full ? make.template operator()<3, 1>() : make.template operator()<3, 3>();
+  if (n == 4 && full) return make.template operator()<4, 1>();
   return nullptr;
 }
 

@@ -44,8 +44,8 @@ class VarianceSectors {
   [[nodiscard]] virtual long long boxes() const = 0;
 };
 
-/// Nothing where that takes longer than other proofs, or proves less: more than two coordinates with a variance each, and
-/// covariances in more than three dimensions. The samples must outlive it.
+/// Nothing where other proofs lose less: covariances in more than four dimensions, more than three coordinates with a variance
+/// each. The samples must outlive it.
 [[nodiscard]] std::unique_ptr<VarianceSectors> make_variance_sectors(const Samples& samples, const Witness& w,
                                                                      const std::array<const ArmShape*, 4>& shapes,
                                                                      const VarianceAverage& average);
