@@ -39,6 +39,19 @@ def part(first: int, trials: int, pool: ProcessPoolExecutor) -> dict[str, float]
     }
 
 
+def table(kept: dict) -> str:
+    """Return the total as Markdown."""
+    total, trials = kept["total"], kept["total"]["trials"]
+    return "\n".join(
+        [
+            "| trials | wrong | samples per trial | wall time, s | processor, s | processor per trial, ms |",
+            "|---|---|---|---|---|---|",
+            f"| {trials:,} | {total['wrong']:,} | {total['samples'] / trials:.1f} | {total['seconds']:.0f} "
+            f"| {total['processor_seconds']:.0f} | {1e3 * total['processor_seconds'] / trials:.2f} |",
+        ]
+    )
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the parts that are missing; print the total after each."""
     parser = argparse.ArgumentParser(description=__doc__)

@@ -21,8 +21,22 @@ PLANE_THREES = np.column_stack([THREES, [0, 0.5, 0] * 4])
 SPACE = np.column_stack([PAIRS, PAIRS[::-1], [0, 0, 1, 1, 0, 0]])
 TILTED = np.array([[1.0, 0.6], [0.6, 0.8]])
 TILTED_IN_SPACE = np.array([[1.0, 0.6, 0.2], [0.6, 0.8, 0.1], [0.2, 0.1, 0.9]])
+#: Proofs take long there.
+MANY_DIMENSIONS = 4
 ROUND = ("gaussian", "gaussian-unknown")
 ROUND_EACH = ("gaussian", "gaussian-unknown:isotropic")
+
+
+def pairs_in(d):
+    """The six arms in d dimensions: what is apart is apart in two of them, and a little in the others."""
+    more = ([0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1], [1, 1, 0, 0, 1, 1])
+    return np.column_stack([PAIRS, PAIRS[::-1], *(more[k % 3] for k in range(d - 2))])
+
+
+def tilted_in(d):
+    """A covariance: scales of one half to one and a half, correlations of 0.4."""
+    roots = np.sqrt(np.linspace(0.5, 1.5, d))
+    return np.outer(roots, roots) * (0.6 * np.eye(d) + 0.4)
 
 
 def both(kind, covariance):
@@ -57,6 +71,13 @@ INSTANCES = {
         3,
         both("coordinate", np.diag([1.0, 0.4, 0.7])),
     ),
+    "six arms in five dimensions, a covariance each": (pairs_in(5), 3, both("full", tilted_in(5))),
+    "six arms in eight dimensions, a covariance each": (pairs_in(8), 3, both("full", tilted_in(8))),
+    "six arms in four dimensions, a variance per coordinate": (
+        pairs_in(4),
+        3,
+        both("coordinate", np.diag([1.0, 0.4, 0.7, 0.5])),
+    ),
     "six arms in the plane, a covariance each against variance 1": (PLANE, 3, ROUND),
     "twelve arms in clusters of three in the plane, a covariance each against variance 1": (
         PLANE_THREES,
@@ -83,7 +104,8 @@ def measure():
         seen = [[] for _ in problems]
         for turn in range(ROUNDS):
             for problem, times in zip(problems, seen, strict=True):
-                times.append(microseconds(problem, turn, TRIALS if len(parameters) < 50 else 2))
+                few = problem.n_arms >= 50 or problem.n_features >= MANY_DIMENSIONS
+                times.append(microseconds(problem, turn, 2 if few else TRIALS))
         known, unknown = map(np.array, seen)
         rows.append(
             {

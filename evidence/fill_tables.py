@@ -5,6 +5,7 @@ from pathlib import Path
 
 from benchmarks import anytime as steps
 from benchmarks import goals as goal_steps
+from benchmarks import million
 from benchmarks import variance as variance_steps
 
 from evidence import (
@@ -71,6 +72,7 @@ TABLES = (
         ROOT / "evidence" / "bounded_audits.json",
         bounded_audits.SERIES.table,
     ),
+    ("benchmarks.md", "million", ROOT / "benchmarks" / "million.json", million.table),
     ("exact.md", "stops", ROOT / "evidence" / "exact_stops.json", exact_stops.table),
     ("without-k.md", "gap audits", ROOT / "evidence" / "gap_audits.json", gap_audits.SERIES.table),
     ("without-k.md", "watched runs", ROOT / "evidence" / "watched_runs.json", watched_runs.table),
@@ -99,13 +101,20 @@ TABLES = (
 )
 
 
+def filled(page, name, table, text):
+    """Return the text of a page with one of its tables."""
+    begin = f"<!-- table: {name} -->\n"
+    if text.count(begin) != 1:
+        raise ValueError(f"{page} needs one line {begin.strip()}")
+    before, rest = text.split(begin)
+    return f"{before}{begin}{table}\n<!-- /table -->{rest.split('<!-- /table -->', 1)[1]}"
+
+
 def main():
+    """Fill every page in place."""
     for page, name, path, table in TABLES:
         target = ROOT / "docs" / page
-        before, rest = target.read_text().split(f"<!-- table: {name} -->\n")
-        after = rest.split("<!-- /table -->", 1)[1]
-        body = table(json.loads(path.read_text()))
-        target.write_text(f"{before}<!-- table: {name} -->\n{body}\n<!-- /table -->{after}")
+        target.write_text(filled(page, name, table(json.loads(path.read_text())), target.read_text()))
 
 
 if __name__ == "__main__":

@@ -116,10 +116,3 @@ def test_a_slice_computed_again():
         (again,), _ = anytime.run(str(name), [trial])
         # another processor may round a choice differently
         np.testing.assert_allclose(again, DATA[name]["times"][trial], rtol=0.1, err_msg=str(name))
-
-
-def test_the_tables_of_the_docs_are_the_evidence():
-    page = (HERE / "docs" / "anytime.md").read_text()
-    for part in (tables.times, tables.scales, tables.slopes, tables.sampling, tables.versions):
-        assert part(DATA) in page
-    assert versions.table(BOTH) in page

@@ -44,8 +44,3 @@ def test_some_runs_again():
     parts = np.array([SERIES.run(name, 1.0, first, 10) for first in (0, 10)]).sum(axis=0)
     assert np.array_equal(parts, SERIES.run(name, 1.0, 0, 20))
     assert not parts[0].any()  # errors
-
-
-def test_the_tables_of_the_docs_are_the_evidence():
-    assert bounded.table(DATA) in (ROOT / "docs" / "families.md").read_text("utf-8")
-    assert SERIES.table(AUDITS) in (ROOT / "docs" / "anytime.md").read_text("utf-8")

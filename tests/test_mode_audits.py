@@ -21,11 +21,6 @@ def kept(kind):
     return json.loads((ROOT / "evidence" / f"{kind}.json").read_text())
 
 
-def shown(page, name):
-    text = (ROOT / "docs" / page).read_text()
-    return text.split(f"<!-- table: {name} -->\n")[1].split("\n<!-- /table -->")[0]
-
-
 @pytest.mark.parametrize(("kind", "name"), CASES)
 def test_the_promise_is_kept_and_a_weakened_one_is_caught(kind, name):
     series, entry = SERIES[kind].SERIES, kept(kind)["instances"][name]
@@ -77,9 +72,3 @@ def test_some_of_the_looks_computed_again():
         watched_runs.run(name, watched_runs.WEAKER, 0, watched_runs.CHUNK)
         == LOOKS["instances"][name][f"{watched_runs.WEAKER:g}"][0]
     )
-
-
-def test_the_tables_of_the_docs_are_the_evidence():
-    assert shown("without-k.md", "gap audits") == gap_audits.SERIES.table(kept("gap_audits"))
-    assert shown("without-k.md", "watched runs") == watched_runs.table(LOOKS)
-    assert shown("anytime.md", "variance audits") == variance_audits.SERIES.table(kept("variance_audits"))

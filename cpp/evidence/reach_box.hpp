@@ -16,13 +16,14 @@ struct ReachBox {
   Forms reach{};
   double gap = 0.0;
   Forms low{}, high;
-  Forms top{};           ///< no more is needed for the gap: the least is where x <= top
-  Forms at{};            ///< a place near which its bound is
-  double bound = -inf;   ///< log E is at least that
-  double value = inf;    ///< log E at `at`
-  double rise = 0.0;     ///< of that, what is not there at x = 0
-  bool pending = false;  ///< whether it was not bounded yet
-  std::size_t form = 0;  ///< where to cut it
+  Forms top{};              ///< no more is needed for the gap: the least is where x <= top
+  Forms at{};               ///< a place near which its bound is
+  double bound = -inf;      ///< log E is at least that
+  double value = inf;       ///< log E at `at`
+  double rise = 0.0;        ///< of that, what is not there at x = 0
+  double multiplier = 0.0;  ///< of the constraint, for the last bound
+  bool pending = false;     ///< whether it was not bounded yet
+  std::size_t form = 0;     ///< where to cut it
 
   ReachBox() { high.fill(inf); }
 };

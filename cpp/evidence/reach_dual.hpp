@@ -88,6 +88,7 @@ template <class Extra, std::size_t n>
                                std::array<double, n>& x) {
   constexpr int most_places = 12;
   constexpr double last_step = 4e-3;  // of m, as a share: what that would gain is of the order of its square
+  constexpr double small = 0.02;      // a share of what the bound loses by the best m: a box that loses more is cut anyway
   struct Place {
     double m = 0.0, value = -inf, excess = 0.0;  ///< excess: how far the forms are beyond the gap; minus the slope in m
   };
@@ -98,7 +99,7 @@ template <class Extra, std::size_t n>
     weight += box.reach[i] * box.at[i];
     here += forms[i].here;
   }
-  double m = weight > 0.0 && here > 0.0 ? 2.0 * here / weight : 1.0;
+  double m = box.multiplier > 0.0 ? box.multiplier : weight > 0.0 && here > 0.0 ? 2.0 * here / weight : 1.0;
   std::array<double, n> at{};
   for (int turn = 0; turn < most_places; ++turn) {
     Place now{m, m * box.gap, -box.gap};
@@ -121,13 +122,14 @@ template <class Extra, std::size_t n>
       // the value is nowhere above the point where the tangents of both ends meet
       const double meet =
           (high->value - low->value + high->excess * high->m - low->excess * low->m) / (high->excess - low->excess);
-      if (low->value - low->excess * (meet - low->m) - best.value < precision) break;
+      if (low->value - low->excess * (meet - low->m) - best.value < std::max(precision, small * (here - best.value))) break;
       m = turn % 2 == 0 && newton > low->m && newton < high->m ? newton : meet;
       if (!(m > low->m && m < high->m)) break;  // (rounding)
     } else {
       m = now.excess < 0.0 ? std::min(newton, 4.0 * m) : std::max(newton, 0.25 * m);
     }
   }
+  box.multiplier = best.m;
   double most = -1.0;
   for (std::size_t i = 0; i < forms.size(); ++i) {
     if (!(box.top[i] > box.low[i])) continue;

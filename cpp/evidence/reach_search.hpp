@@ -148,9 +148,7 @@ class ReachSearch {
         continue;
       }
       const std::size_t i = box.form;
-      const double width = box.top[i] - box.low[i], margin = 0.1 * width;
-      const bool inside = box.at[i] > box.low[i] + margin && box.at[i] < box.top[i] - margin;
-      const double cut = inside ? box.at[i] : box.low[i] + 0.5 * width;
+      const double cut = 0.5 * (box.at[i] + 0.5 * (box.low[i] + box.top[i]));  // between the place and the middle
       part.high[i] = cut;
       add(part);
       part.high[i] = box.high[i];

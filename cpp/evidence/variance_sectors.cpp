@@ -273,6 +273,7 @@ std::unique_ptr<VarianceSectors> make_variance_sectors(const Samples& samples, c
   if (n == 2) return full ? make.template operator()<2, 1>() : make.template operator()<2, 2>();
   if (n == 3) return full ? make.template operator()<3, 1>() : make.template operator()<3, 3>();
   if (n == 4 && full) return make.template operator()<4, 1>();
+  if (n == 5 && full) return make.template operator()<5, 1>();
   return nullptr;
 }
 

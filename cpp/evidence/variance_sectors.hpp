@@ -44,7 +44,7 @@ class VarianceSectors {
   [[nodiscard]] virtual long long boxes() const = 0;
 };
 
-/// Nothing where other proofs lose less: covariances in more than four dimensions, more than three coordinates with a variance
+/// Nothing where other proofs lose less: covariances in more than five dimensions, more than three coordinates with a variance
 /// each. The samples must outlive it.
 [[nodiscard]] std::unique_ptr<VarianceSectors> make_variance_sectors(const Samples& samples, const Witness& w,
                                                                      const std::array<const ArmShape*, 4>& shapes,
