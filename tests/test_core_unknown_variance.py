@@ -164,7 +164,15 @@ def test_the_evidence_is_never_above_a_search_over_means(kind, d, pairs):
 @pytest.mark.parametrize("seed", range(repeats(2, 4)))
 @pytest.mark.parametrize(
     ("kind", "d"),
-    [("full", 2), ("full", 3), ("full", 4), ("coordinate", 2), ("coordinate", 3), ("isotropic", 3)],
+    [
+        ("full", 2),
+        ("full", 3),
+        ("full", 4),
+        ("coordinate", 2),
+        ("coordinate", 3),
+        ("coordinate", 4),
+        ("isotropic", 3),
+    ],
 )
 def test_tilted_covariances_lose_nothing(kind, d, pairs, seed):
     """Long and narrow covariances: the direction in which it costs least to come apart differs from place to place."""
@@ -182,9 +190,35 @@ def test_tilted_covariances_lose_nothing(kind, d, pairs, seed):
     core = told(samples, 2, covariance=kind)._engine.core
     best = search(samples, pairs, kind, rng, starts=30, far=4.0)
     ours = core.evidence_against(pairs)
-    # nine or twelve forms: the search may come to its limit of boxes
-    lost = 1.0 if (kind, d) == ("coordinate", 3) else 0.003
+    # nine to sixteen forms: the search may come to its limit of boxes
+    lost = 1.0 if kind == "coordinate" and d > 2 else 0.003
     assert best - lost * max(1.0, abs(best)) <= ours <= best + 1e-6 * max(1.0, abs(best))
+
+
+def most_room(means, far, sides, steps=400):
+    """The most that ``(u - v)^2 - (u - b)^2`` can be for numbers u, v, b so far from their means, for each sign of u - v in ``sides``."""
+    (u, v, b), (far_u, far_v, far_b) = means, far
+    x = u + far_u * np.linspace(-1.0, 1.0, steps + 1)
+    s = np.maximum(np.abs(x - b) - far_b, 0.0)
+    w = {1: np.maximum(x - v + far_v, 0.0), -1: np.maximum(v + far_v - x, 0.0)}
+    possible = {1: x - v + far_v >= 0.0, -1: v + far_v - x >= 0.0}
+    return max(np.where(possible[side], w[side] ** 2 - s**2, -np.inf).max() for side in sides)
+
+
+def test_on_which_side_two_arms_come_apart():
+    # three arms, in one coordinate: the sign of u - v can be kept unless u - b has the same and is longer
+    rng = np.random.default_rng(29)
+    other_side = 0
+    for _ in range(4000):
+        u, v, b = means = rng.normal(size=3)
+        far = rng.exponential(1.5, 3) * (rng.random(3) < 0.8)
+        p, q = u - v, u - b
+        same, other = (most_room(means, far, [side]) for side in ((1, -1) if p > 0.0 else (-1, 1)))
+        if p * q <= 0.0 or abs(p) >= abs(q):
+            assert same >= other - 1e-9
+        else:
+            other_side += same < other - 1e-3
+    assert other_side > 20  # there it counts
 
 
 @pytest.mark.parametrize(("kind", "d"), [("isotropic", 1), ("coordinate", 2), ("full", 2), ("full", 4)])

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <numbers>
 #include <vector>
 
@@ -44,6 +45,10 @@ template <std::size_t d>
   return out;
 }
 
+/// The sign of each coordinate of a direction; 0: it may have both.
+template <std::size_t d>
+using Signs = std::array<int, d>;
+
 /// The directions within `half` of `middle`, at least.
 template <std::size_t d>
 struct DirectionCell {
@@ -53,14 +58,19 @@ struct DirectionCell {
   double side = 1.0;
   std::array<double, d - 1> low{}, high{};  ///< angles along the other axes
 
-  [[nodiscard]] static std::vector<DirectionCell> all(const Direction<d>&) {
+  /// Cells of all directions with these signs.
+  [[nodiscard]] static std::vector<DirectionCell> all(const Direction<d>&, const Signs<d>& signs) {
     constexpr double corner = 0.25 * std::numbers::pi;
     std::vector<DirectionCell> out;
     for (std::size_t face = 0; face < d; ++face) {
-      for (const double side : {1.0, -1.0}) {
-        DirectionCell cell{.face = face, .side = side};
-        cell.low.fill(-corner);
-        cell.high.fill(corner);
+      for (const int side : {1, -1}) {
+        if (side == -signs[face]) continue;
+        DirectionCell cell{.face = face, .side = static_cast<double>(side)};
+        for (std::size_t k = 0, next = 0; k < d; ++k) {
+          if (k == face) continue;
+          cell.low[next] = signs[k] > 0 ? 0.0 : -corner;
+          cell.high[next++] = signs[k] < 0 ? 0.0 : corner;
+        }
         cell.settle();
         out.push_back(cell);
       }
@@ -104,7 +114,7 @@ struct DirectionCell<1> {
   Direction<1> middle{};
   double half = 0.0;
 
-  [[nodiscard]] static std::vector<DirectionCell> all(const Direction<1>& first) {
+  [[nodiscard]] static std::vector<DirectionCell> all(const Direction<1>& first, const Signs<1>&) {
     return {{.middle = {-first[0]}}, {.middle = first}};
   }
   [[nodiscard]] std::array<DirectionCell, 2> halves() const { return {*this, *this}; }
@@ -115,12 +125,15 @@ struct DirectionCell<2> {
   Direction<2> middle{};
   double half = 0.0;
 
-  /// The middle of one is the direction given.
-  [[nodiscard]] static std::vector<DirectionCell> all(const Direction<2>& first) {
-    constexpr int count = 8;
-    constexpr double half = std::numbers::pi / count;
+  /// Of a quadrant, half the plane, or all of it; then the middle of one is the direction given.
+  [[nodiscard]] static std::vector<DirectionCell> all(const Direction<2>& first, const Signs<2>& signs) {
+    constexpr double half = std::numbers::pi / 8;
+    const int known = std::abs(signs[0]) + std::abs(signs[1]), count = 8 >> known;
+    const Direction<2> middle = unit(Direction<2>{static_cast<double>(signs[0]), static_cast<double>(signs[1])});
     std::vector<DirectionCell> out;
-    for (int i = 0; i < count; ++i) out.push_back({turned(first, 2.0 * half * i), half});
+    for (int i = 0; i < count; ++i) {
+      out.push_back({known == 0 ? turned(first, 2.0 * half * i) : turned(middle, half * (2 * i + 1 - count)), half});
+    }
     return out;
   }
   [[nodiscard]] std::array<DirectionCell, 2> halves() const {

@@ -182,11 +182,13 @@ double OwnVarianceEvidence::halve(Piece& piece, Index first, double enough, doub
 
 double OwnVarianceEvidence::infimum(Piece& piece, Index first, double enough, double too_little, Use use) {
   if (!piece.sectors) return halve(piece, first, enough, too_little, use);
-  return piece.sectors->infimum(enough, too_little, [&](const Matrix& lam) {
+  std::ranges::fill(piece.t, 0.0);
+  const double least = log_evidence(piece);  // no rise is negative
+  return std::max(least, piece.sectors->infimum(enough, too_little, [&](const Matrix& lam) {
     const double value = evaluate(piece, lam);
     keep(piece, lam, value);
     return value;
-  });
+  }));
 }
 
 std::vector<double> OwnVarianceEvidence::first_move(Piece& piece, Index first) const {

@@ -105,7 +105,7 @@ class SectorsOf final : public VarianceSectors {
   [[nodiscard]] double infimum(double enough, double too_little, const Look& look) override {
     std::vector<Box> boxes;
     const Direction<d> f = unit(place_.q);
-    for (const DirectionCell<d>& cell : DirectionCell<d>::all(unit(place_.p))) boxes.push_back(whole({cell, f, {}}));
+    for (const DirectionCell<d>& cell : DirectionCell<d>::all(unit(place_.p), signs())) boxes.push_back(whole({cell, f, {}}));
     return search_.infimum(
         std::move(boxes), enough, too_little, d == 1 ? most_boxes_on_line : most_boxes,
         [&](const Box& box) { return look_near(box, look); },
@@ -123,6 +123,17 @@ class SectorsOf final : public VarianceSectors {
   using Search = ReachSearch<VarianceAverage, Sector, 4 * per>;
   using Box = Search::Box;
   using Forms = Search::Forms;
+
+  /// The signs of the coordinates of w that need to be looked at.
+  [[nodiscard]] Signs<d> signs() const {
+    Signs<d> out{};
+    if (per == 1) return out;
+    for (std::size_t k = 0; k < d; ++k) {
+      const double p = place_.p[k], q = place_.q[k];
+      if (n_arms_ == 4 || p * q <= 0.0 || std::abs(p) >= std::abs(q)) out[k] = p < 0.0 ? -1 : 1;
+    }
+    return out;
+  }
 
   /// The constraint of a sector.
   void enter(Box& box) const {
@@ -272,8 +283,8 @@ std::unique_ptr<VarianceSectors> make_variance_sectors(const Samples& samples, c
   const bool full = kind == Variances::full;
   if (n == 2) return full ? make.template operator()<2, 1>() : make.template operator()<2, 2>();
   if (n == 3) return full ? make.template operator()<3, 1>() : make.template operator()<3, 3>();
-  if (n == 4 && full) return make.template operator()<4, 1>();
-  if (n == 5 && full) return make.template operator()<5, 1>();
+  if (n == 4) return full ? make.template operator()<4, 1>() : make.template operator()<4, 4>();
+  if (n == 5) return full ? make.template operator()<5, 1>() : make.template operator()<5, 5>();
   return nullptr;
 }
 
