@@ -1,5 +1,6 @@
 #include "evidence/shared_variance.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "evidence/solved.hpp"
@@ -60,7 +61,8 @@ double SharedVarianceEvidence::at_scale(const Situation& now, const Witness& w, 
     return 2.0 * cost >= (rho - 1.0) * squares;
   };
   double low = 1.0, high = most;
-  if (q <= p) high = low;
+  const bool equal = !(squares > 0.0) && total > static_cast<double>(count);  // such samples say nothing: see variance_price
+  if (q <= p || equal) high = low;
   for (int i = 0; i < 100 && high - low > 1e-15 * high; ++i) {
     const double middle = 0.5 * (low + high);
     (enough(middle) ? low : high) = middle;
@@ -108,6 +110,7 @@ SpreadBounds SharedVarianceEvidence::bounds_of(const Samples& samples, double le
   const RatioRise rise{prior.rate, prior.shape + 0.5 * d * (fewest[0] + fewest[1] + fewest[2])};
   out.constant = prior.price(prior.shape + 0.5 * d * largest_share(0.0, counts)) / discount_;
   out.least = std::max(largest_share(level + out.constant, out.price), 1e-300);
+  if (std::ranges::count(squares, 0.0) >= 3) return out;  // (equal samples say nothing)
   const double more = first_reaching(rise, out.least, 1e-3);
   for (std::size_t m = 0; m < size; ++m) {
     const double weight = counts[m] - (1.0 + more) * c * counts[m] / (c + counts[m]);

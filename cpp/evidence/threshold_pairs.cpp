@@ -273,7 +273,8 @@ double VarianceThreshold::shared_variance(const Situation& now, const Witness& w
     }
     return gap * gap / spread >= (rho - 1.0) * squares;
   };
-  double low = 1.0, high = gap > 0.0 ? most : 1.0;
+  const bool equal = !(squares > 0.0) && total > 2.0;  // such samples say nothing: see variance_price
+  double low = 1.0, high = gap > 0.0 && !equal ? most : 1.0;
   for (int i = 0; i < 100 && high - low > 1e-15 * high; ++i) {
     const double middle = 0.5 * (low + high);
     (enough(middle) ? low : high) = middle;

@@ -28,12 +28,10 @@ class VarianceMixture {
   /// `n` >= 1 samples of `d` coordinates with the squares `squares`, for a prior that weighs `c` samples.
   VarianceMixture(double n, double squares, double c, double d) : a_(0.5 * c * d), r_(c / (c + n)), b_(std::sqrt(squares / n)) {}
 
-  /// The price: minus the least evidence. With S = 0 all lambda have the evidence of T/R = (c + n) / c.
+  /// The price: minus the least evidence, at D = 0.
   [[nodiscard]] double price(double d) const {
     const double a = a_, top = a / r_;
-    const double common = -0.5 * d * std::log(r_) - log_gamma(top) + log_gamma(a);
-    if (b_ <= 0.0) return common - a * std::log(a) + top * std::log(a);
-    return common - a * std::log(a) + top * std::log(top) - (top - a);
+    return -0.5 * d * std::log(r_) - log_gamma(top) + log_gamma(a) - a * std::log(a) + top * std::log(top) - (top - a);
   }
 
   [[nodiscard]] bool is_flat() const { return b_ <= 0.0; }

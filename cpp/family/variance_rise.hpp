@@ -95,14 +95,11 @@ struct PrecisionPrior {
   [[nodiscard]] static PrecisionPrior tilted(double shape, double c) { return {shape, shape * c / (c + 1.0)}; }
 };
 
-/// The price of d coordinates with one variance: minus the least evidence, at t = 0.
+/// The price of d coordinates with one variance: minus the least evidence, at t = 0. Also of equal samples, for which S = 0 and
+/// t = 0 / 0: there math.md takes rho = (c + n) / c whatever lambda is, but readings are rounded, and the evidence of S > 0 tends
+/// to minus the price at lambda = xbar.
 [[nodiscard]] inline double variance_price(const PrecisionPrior& prior, double n, double c, double d) {
   return 0.5 * d * std::log1p(n / c) + prior.price(prior.shape + 0.5 * n * d);
-}
-
-/// Minus the evidence where S = 0, one sample or equal ones: rho = (c + n) / c whatever lambda.
-[[nodiscard]] inline double flat_price(const PrecisionPrior& prior, double n, double c, double d) {
-  return variance_price(prior, n, c, d) - VarianceRise(n, c, prior.rate, prior.shape + 0.5 * n * d).limit();
 }
 
 /// The price of a full covariance with a Wishart prior; the evidence is never below minus that, also where S is singular.

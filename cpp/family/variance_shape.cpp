@@ -8,8 +8,9 @@
 namespace linkarms {
 namespace {
 
-/// A covariance whose smallest and largest eigenvalue are farther apart than this counts as singular.
-constexpr double most_condition = 1e12;
+/// A covariance counts as singular if less than this share of the variance of some coordinate is left once those before it are
+/// known. It does not depend on the units.
+constexpr double least_rest = 1e-12;
 
 }  // namespace
 
@@ -35,10 +36,9 @@ ArmShape::ArmShape(Variances variances, Index d, double n, const Moments& kept) 
         for (Index j = 0; j <= i; ++j) covariance(i, j) = covariance(j, i) = *entry++ / n;
       }
       if (n <= d) return;
-      const auto values = symmetric_eigen(covariance).values;
-      widest = values.back();
+      widest = symmetric_eigen(covariance).values.back();
       lower = covariance;
-      flat = !(values.front() * most_condition > values.back()) || !cholesky(lower);
+      flat = !cholesky(lower, least_rest);
       return;
     }
   }
@@ -85,7 +85,7 @@ ArmMixture::ArmMixture(const ArmShape& shape, Variances variances, Index d, doub
   const double together = variances == Variances::coordinate ? 1.0 : d;  // coordinates that have one variance
   const PrecisionPrior prior = centred ? PrecisionPrior::centred(c, together) : PrecisionPrior::above(c, together);
   with(prior, n * together);
-  for (const double unit : shape.units) price += (unit > 0.0 ? variance_price : flat_price)(prior, n, c, together);
+  price = static_cast<double>(shape.units.size()) * variance_price(prior, n, c, together);
 }
 
 }  // namespace linkarms
