@@ -1,7 +1,8 @@
-"""The command line on tables as they are, default options: ``python -m evidence.real_tables [--servers FILE]``.
+"""The command line on tables as they are, default options: ``python -m evidence.real_tables [--servers FILE] [--ratings FILE]``.
 
 Penguins and flights ship with the package, wine comes with scikit-learn, the load of ten AWS servers (Numenta Anomaly Benchmark) is a
-file with the columns ``series`` and ``value``. Each run is ``linkarms cluster FILE --drop-missing --seed N --json`` with a number of
+file with the columns ``series`` and ``value``, and the ratings of three users with the same favourite number are from MovieLens's
+``ratings.csv``: nine different numbers, many of them equal. Each run is ``linkarms cluster FILE --drop-missing --seed N --json`` with a number of
 clusters and a limit of samples, and no family. An error is a run that stopped with another partition than that of the means of all
 records. ``--table`` prints the table of the docs.
 """
@@ -14,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from evidence._store import Store
@@ -22,7 +24,7 @@ from linkarms.arms import make_source
 from linkarms.cli._app import run as command_line
 
 RUNS, LIMIT = 200, 20_000
-COMMAND = "python -m evidence.real_tables --servers nab_aws_cpu_10servers.csv.gz"
+COMMAND = "python -m evidence.real_tables --servers nab_aws_cpu_10servers.csv.gz --ratings ratings.csv"
 HERE = Path(__file__)
 #: Table -> column of the arm, column of the value, K.
 TABLES = {
@@ -30,16 +32,24 @@ TABLES = {
     "wine by class, alcohol": ("target", "alcohol", 2),
     "flights by origin, arrival delay": ("origin", "arr_delay", 2),
     "servers, CPU load": ("series", "value", 3),
+    "ratings by user": ("userId", "rating", 2),
 }
+USERS = (54, 214, 609)
 
 
-def path_of(name, folder, servers=None):
-    """Return the file of a table."""
+def path_of(name, folder, servers=None, ratings=None):
+    """Return the file of a table; None where it is not given."""
     if name.startswith("wine"):
         from sklearn.datasets import load_wine
 
         path = Path(folder) / "wine.csv"
         load_wine(as_frame=True).frame.to_csv(path, index=False)
+        return path
+    if name.startswith("ratings"):
+        if ratings is None:
+            return None
+        path, table = Path(folder) / "ratings.csv", pd.read_csv(ratings)
+        table[table["userId"].isin(USERS)].to_csv(path, index=False)
         return path
     return servers if name.startswith("servers") else datasets.sample_file(name.split()[0])
 
@@ -113,6 +123,7 @@ def main(argv=None):
     parser.add_argument(
         "--servers", type=Path, help="the file of the servers; without it their runs are left as they are"
     )
+    parser.add_argument("--ratings", type=Path, help="MovieLens's ratings.csv; the same without it")
     parser.add_argument("--table", action="store_true", help="print the table of the docs")
     options = parser.parse_args(argv)
     store = Store(HERE.with_suffix(".json"), COMMAND)
@@ -121,7 +132,7 @@ def main(argv=None):
         return
     with tempfile.TemporaryDirectory() as folder:
         for name in TABLES:
-            path = path_of(name, folder, options.servers)
+            path = path_of(name, folder, options.servers, options.ratings)
             if path is None:
                 continue
             if name not in store.data:
