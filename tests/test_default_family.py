@@ -239,4 +239,41 @@ def test_records_without_spread_are_refused():
     assert la.cluster(data, 2, family="gaussian").stopped
     assert la.cluster(data, 2, family="gaussian-unknown:shared", max_samples=50).samples <= 50
     assert la.cluster(data, 3).stopped  # nothing to decide
-    assert not la.cluster(data, 2, replace=False).stopped
+    with pytest.raises(la.errors.InvalidInput, match="records of arm 'a' are all equal"):
+        la.cluster(data, 2, replace=False)
+    few = la.cluster({**data, "a": [1.5]}, 2, replace=False)  # uses them up, and ends
+    assert (few.stopped, "exhausted" in few.reason) == (False, True)
+
+
+@pytest.mark.parametrize("replace", [True, False])
+def test_whether_records_are_equal_does_not_depend_on_rounding(replace):
+    rng = np.random.default_rng(0)
+    data = {name: rng.normal(m, size=50) for name, m in (("a", 0.0), ("b", 5.0), ("c", 0.0))}
+    assert np.var([0.1] * 50) > 0.0
+    with pytest.raises(la.errors.InvalidInput, match="records of arm 'd' are all equal"):
+        la.cluster({**data, "d": [0.1] * 50}, 2, replace=replace)
+    with pytest.raises(la.errors.InvalidInput, match="arm 'a' are too close together .* in a smaller unit"):
+        la.cluster({name: x * 1e-162 for name, x in data.items()}, 2, replace=replace)
+    assert la.cluster({name: x * 1e-30 for name, x in data.items()}, 2, replace=replace).stopped
+
+
+@pytest.mark.parametrize("replace", [True, False])
+def test_what_a_coordinate_without_spread_means(replace):
+    """It gives no evidence where it has a variance of its own; a covariance must not be singular."""
+    rng = np.random.default_rng(0)
+    data = {name: rng.normal([m, 0.0], size=(60, 2)) for name, m in (("a", 0.0), ("b", 5.0), ("c", 0.0))}
+    flat = {**data, "d": np.column_stack([rng.normal(size=60), np.ones(60)])}
+    for family in ("gaussian-unknown", "gaussian-unknown:coordinate"):
+        with pytest.raises(la.errors.InvalidInput, match="arm 'd' are all equal in coordinate 1, so its"):
+            la.cluster(flat, 2, family=family, replace=replace)
+    for family in ("gaussian-unknown:isotropic", "gaussian-unknown:shared"):
+        assert la.cluster(flat, 2, family=family, replace=replace).stopped
+    for other in (3.0, 1e7):  # a line; units far apart
+        x = rng.normal(size=60)
+        near = {**data, "d": np.column_stack([x, other * x if other < 4.0 else other * rng.normal(size=60)])}
+        with pytest.raises(la.errors.InvalidInput, match="covariance of the records of arm 'd' is singular"):
+            la.cluster(near, 2, replace=replace)
+        assert la.cluster(near, 2, family="gaussian-unknown:coordinate", replace=replace, max_samples=9).samples
+    if replace:
+        with pytest.raises(la.errors.InvalidInput, match="there are only 2 records of arm 'a'"):
+            la.cluster({**data, "a": data["a"][:2]}, 2)

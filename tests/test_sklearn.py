@@ -151,3 +151,5 @@ def test_bad_input(readings):
         BanditClustering(replace=True).fit(X)
     with pytest.raises(InvalidInput, match="9"):
         BanditClustering(n_clusters=9).fit(X, groups=sensor)
+    with pytest.raises(InvalidInput, match="records of arm 's2' are all equal"):
+        BanditClustering().fit(np.where(sensor[:, None] == "s2", 0.1, X), groups=sensor)

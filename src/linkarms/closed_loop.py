@@ -11,11 +11,12 @@ import numpy as np
 
 from linkarms._clip import check_clip
 from linkarms._progress import Progress
+from linkarms._spread import refuse_without_spread
 from linkarms._validate import CostsLike, check_seed
 from linkarms.arms import RecordedArms, make_source
 from linkarms.arms._base import SeedLike
 from linkarms.clusterer import BanditClusterer
-from linkarms.errors import ArmExhausted, FamilySuggestion, InvalidInput
+from linkarms.errors import ArmExhausted, FamilySuggestion
 from linkarms.families import DEFAULT, FamilyLike, suggestion
 from linkarms.problem import Problem, check_size
 from linkarms.result import Result
@@ -143,8 +144,8 @@ def cluster(
         costs=costs,
     )
     clusterer.features = source.features
-    if isinstance(source, RecordedArms) and source.replace and clusterer.families.unknown_variance:
-        _refuse_constant(source, clusterer)
+    if isinstance(source, RecordedArms) and clusterer.families.unknown_variance and not clusterer.done:
+        refuse_without_spread(source, clusterer.families)
     with Progress("clustering", enabled=progress) as bar:
         watch = _ProgressWatch(bar) if progress else None
         after_each: Callable[[BanditClusterer], None] | None = callback if watch is None else watch
@@ -179,22 +180,3 @@ class _ProgressWatch:
         evidence, threshold = c.evidence_and_threshold()
         share = evidence / threshold if threshold > 0.0 else 0.0
         self._bar.update(share, f"{c.n_samples} samples, evidence {evidence:.1f} of {threshold:.1f}")
-
-
-def _refuse_constant(source: RecordedArms, clusterer: BanditClusterer) -> None:
-    """Raise `InvalidInput` for an arm whose records are all equal: they say nothing about its variance, and the run would not end."""
-    spread = source.variances.max(axis=1)
-    shared = any(getattr(family, "shared", False) for family in clusterer.families.families)
-    constant = np.flatnonzero(spread == 0.0)
-    if clusterer.done or len(constant) == 0 or (shared and spread.any()):
-        return
-    of_arm = f"of arm {source.names[constant[0]]!r}"
-    what = (
-        f"the records {of_arm} are all equal"
-        if source.n_records[constant[0]] > 1
-        else f"there is only one record {of_arm}"
-    )
-    raise InvalidInput(
-        f"{what}, so its variance cannot be estimated; leave the arm "
-        "out, or give a family that needs no estimate: 'gaussian:VARIANCE', 'bounded:LOW:HIGH', 'bernoulli', 'poisson'"
-    )
