@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from linkarms.errors import InvalidSample
 from linkarms.families import ArmFamilies, Family
 
-__all__ = ["as_sample", "check_samples", "is_sample", "sufficient_statistics"]
+__all__ = ["as_numbers", "as_sample", "check_samples", "is_sample", "sufficient_statistics"]
 
 
 def is_sample(family: Family, values: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -19,16 +20,44 @@ def is_sample(family: Family, values: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray((np.abs(values) <= family.limit).all(axis=1) & family.contains(values))
 
 
+def as_numbers(values: Any) -> NDArray[np.float64] | None:
+    """Return ``values`` as floats, with NaN for what is missing or masked; None if they are not numbers: text, dates, ragged lists."""
+    try:
+        if _is_plain(values):
+            return np.array(values, dtype=np.float64)
+        array = np.ma.asanyarray(values)
+    except (ValueError, TypeError, OverflowError):  # ragged lists; whole numbers beyond the largest float
+        return None
+    if array.dtype.kind == "O":
+        if any(isinstance(x, (str, bytes, complex, np.datetime64, np.timedelta64)) for x in array.flat):
+            return None
+    elif array.dtype.kind not in "biuf":
+        return None
+    try:
+        floats = array.astype(np.float64)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    filled: NDArray[np.float64] = np.ma.filled(floats, np.nan)
+    return filled
+
+
+def _is_plain(values: Any) -> bool:
+    """Whether these are numbers without masks, whose conversion takes a fraction of the time."""
+    if isinstance(values, (list, tuple)):
+        return all(isinstance(x, (int, float)) for x in values)
+    return isinstance(values, (int, float)) or (type(values) is np.ndarray and values.dtype == np.float64)
+
+
 def as_sample(value: ArrayLike, of: str) -> NDArray[np.float64]:
     """Return a sample as an array of floats, or raise `InvalidSample` for what is not numbers; ``of`` says in words whose it is."""
-    try:
-        return np.array(value, dtype=np.float64)
-    except OverflowError:
-        raise InvalidSample(f"the sample{of} is too large for a floating-point number; rescale it") from None
-    except (TypeError, ValueError):
+    sample = as_numbers(value)
+    if sample is None and _is_plain(value):
+        raise InvalidSample(f"the sample{of} is too large for a floating-point number; rescale it")
+    if sample is None:
         raise InvalidSample(
             f"the sample {reprlib.repr(value)}{of} is not a number; give a number, or one per feature"
-        ) from None
+        )
+    return sample
 
 
 def check_samples(
@@ -58,9 +87,8 @@ def _all_at_once(
     families: ArmFamilies, arms: Sequence[int], values: Sequence[ArrayLike], d: int
 ) -> NDArray[np.float64] | None:
     """The samples if all are good, else None."""
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+    array = as_numbers(values)
+    if array is None:
         return None
     if array.shape == (len(arms),) and d == 1:
         array = array[:, None]

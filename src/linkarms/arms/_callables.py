@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms._samples import as_numbers
 from linkarms._validate import check_integer
 from linkarms.arms._base import ArmSource, unique_names
-from linkarms.arms._recorded import as_numbers
 from linkarms.errors import InvalidInput, InvalidSample, UnknownArm
 
 __all__ = ["CallableArms"]

@@ -9,35 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms._samples import as_numbers
 from linkarms._validate import LARGEST
 from linkarms.arms._base import ArmSource, SeedLike, arm_streams, unique_names
 from linkarms.errors import ArmExhausted, InvalidInput, InvalidSample, UnknownArm
 
-__all__ = ["RecordedArms", "as_numbers"]
+__all__ = ["RecordedArms"]
 
 #: Random indices drawn at a time when sampling with replacement.
 _BLOCK = 256
-
-
-def as_numbers(values: Any) -> NDArray[np.float64] | None:
-    """Return ``values`` as floats, with NaN for what is missing or masked; None if they are not numbers."""
-    if type(values) is np.ndarray and values.dtype == np.float64:
-        return values.copy()  # (the way below takes several times as long)
-    try:
-        array = np.ma.asanyarray(values)
-    except (ValueError, TypeError):  # ragged lists
-        return None
-    if array.dtype.kind == "O":
-        if any(isinstance(x, (str, bytes, complex)) for x in array.flat):
-            return None
-    elif array.dtype.kind not in "biuf":
-        return None
-    try:
-        floats = array.astype(np.float64)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    filled: NDArray[np.float64] = np.ma.filled(floats, np.nan)
-    return filled
 
 
 class RecordedArms(ArmSource):
