@@ -10,6 +10,7 @@ from scipy import optimize
 
 import linkarms as la
 from linkarms import errors
+from linkarms.cli._app import run
 
 LINE = [0.0, 0.6, 4.0, 4.9]
 
@@ -194,6 +195,9 @@ def test_a_run_with_costs_goes_on_after_a_dump():
         ([1, 2, 3], "costs have shape (3,); give one number per arm, 4 in all"),
         ([1, 2, 0, 4], "costs: arm 'c' costs 0; give finite numbers above 0"),
         ([1, 2, np.inf, 4], "arm 'c' costs inf"),
+        ([1, 2, 1e51, 4], "costs: arm 'c' costs 1e+51; give finite numbers above 0, from 1e-50 to 1e+50"),
+        ([1, 2, 1e-51, 4], "arm 'c' costs 1e-51"),
+        ({"a": 1, " a": 2, "b": 1, "c": 1, "d": 1}, "costs: 'a' and ' a' are the same arm 'a'; name it once"),
         ([1, 2, 1e-15, 4], "costs range from 1e-15 to 4"),
         ({"a": 1, "b": 1, "c": 1}, "costs: arm 'd' has no cost"),
         ({"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}, "costs: 'e' is not an arm"),
@@ -204,6 +208,22 @@ def test_bad_costs_are_refused(costs, words):
     with pytest.raises(errors.InvalidInput) as caught:
         la.BanditClusterer(2, list("abcd"), costs=costs)
     assert words in str(caught.value)
+
+
+def test_costs_by_the_text_of_names_that_are_numbers(tmp_path, capsys):
+    """The command line and JSON have names only as text."""
+    assert la.BanditClusterer(2, [1, 2.5, "c"], costs={"1": 3, "2.5": 4, "c": 5}).costs.tolist() == [3, 4, 5]
+    assert la.BanditClusterer(2, [1, "1", 2], costs={"1": 3, 1: 4, 2: 5}).costs.tolist() == [4, 3, 5]
+    with pytest.raises(errors.InvalidInput, match=r"costs: 1\.0 is not an arm"):
+        la.BanditClusterer(2, ["1", "2", "3"], costs={1.0: 3, "2": 4, "3": 5})
+    table = tmp_path / "table.csv"
+    table.write_text("id,x\n" + "".join(f"{m},{10 * m + i % 3}\n" for m in (1, 2, 3) for i in range(40)))
+    words = ["cluster", str(table), "--arm", "id", "--value", "x", "-k", "2", "--max-samples", "40", "-q"]
+    run([*words, "--json", "--costs", "1=1,2=2,3=3"])
+    assert json.loads(capsys.readouterr().out)["costs"] == [1, 2, 3]
+    for costs, said in (("1=1,2=2,1=3", "--costs 1=3: '1' has a cost already"), ("1=1e308,2=1,3=1", "1e+308")):
+        assert run([*words, "--json", "--costs", costs]) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_rules_that_do_not_take_costs_refuse_them():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = [
     "check_parameters",
     "check_seed",
     "check_weights",
+    "place_finder",
 ]
 
 #: The largest absolute value of a sample or a parameter: the square of a difference, times a number of samples, divided by a variance,
@@ -31,6 +33,8 @@ __all__ = [
 LARGEST = 1e50
 #: The smallest and the largest variance, so that this is so.
 VARIANCES = (1e-100, 1e104)
+#: The smallest and the largest cost of a sample, so that no sum of costs overflows.
+COSTS = (1e-50, 1e50)
 
 
 #: What a sample of each arm costs: one number per arm, or by name.
@@ -91,28 +95,65 @@ def check_costs(costs: Any, arms: Sequence[Hashable]) -> NDArray[np.float64] | N
     if costs is None:
         return None
     if isinstance(costs, Mapping):
-        strange = [name for name in costs if name not in arms]
-        missing = [name for name in arms if name not in costs]
-        if strange or missing:
-            what = f"{strange[0]!r} is not an arm" if strange else f"arm {missing[0]!r} has no cost"
-            raise InvalidInput(f"costs: {what}; give one number above 0 per arm, by its name")
-        costs = [costs[name] for name in arms]
+        costs = _in_order(costs, arms)
     try:
         array = np.array(costs, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"costs are not numbers ({error}); give one above 0 per arm") from error
     if array.shape != (len(arms),):
         raise InvalidInput(f"costs have shape {array.shape}; give one number per arm, {len(arms)} in all")
-    bad = np.flatnonzero(~(np.isfinite(array) & (array > 0.0)))
+    low, high = COSTS
+    bad = np.flatnonzero(~((low <= array) & (array <= high)))
     if len(bad):
         raise InvalidInput(
-            f"costs: arm {arms[bad[0]]!r} costs {array[bad[0]]:g}; give finite numbers above 0"
+            f"costs: arm {arms[bad[0]]!r} costs {array[bad[0]]:g}; give finite numbers above 0, from {low:g} to {high:g}"
         )
     if array.max() / array.min() > 1e12:
         raise InvalidInput(
             f"costs range from {array.min():g} to {array.max():g}; they may differ by a factor of 1e12 at most"
         )
     return array
+
+
+def _in_order(costs: Mapping[Any, Any], arms: Sequence[Hashable]) -> list[Any]:
+    """The costs of a dict in the order of the arms; the command line and JSON have names that are numbers as text."""
+    find = place_finder(arms)
+    found: dict[int, tuple[Any, Any]] = {}
+    for name, cost in costs.items():
+        place = find(name)
+        if place is None:
+            raise InvalidInput(f"costs: {name!r} is not an arm; give one number above 0 per arm, by its name")
+        if place in found:
+            raise InvalidInput(
+                f"costs: {found[place][0]!r} and {name!r} are the same arm {arms[place]!r}; name it once"
+            )
+        found[place] = name, cost
+    for m, arm in enumerate(arms):
+        if m not in found:
+            raise InvalidInput(f"costs: arm {arm!r} has no cost; give one number above 0 per arm, by its name")
+    return [found[m][1] for m in range(len(arms))]
+
+
+def place_finder(names: Sequence[Hashable]) -> Callable[[Any], int | None]:
+    """Return a function that finds the place of a name: the name itself, or the only one of the same text but for spaces around it.
+
+    Examples
+    --------
+    >>> from linkarms._validate import place_finder
+    >>> [place_finder([1, " temp", "2", 2])(name) for name in ("1", "temp", 2, "2", 3)]
+    [0, 1, 3, 2, None]
+    """
+    exact = {name: place for place, name in reversed(list(enumerate(names)))}
+    texts = [str(name).strip() for name in names]
+    by_text, count = {text: place for place, text in enumerate(texts)}, Counter(texts)
+
+    def find(name: Any) -> int | None:
+        if isinstance(name, Hashable) and name in exact:
+            return exact[name]
+        text = str(name).strip()
+        return by_text[text] if count[text] == 1 else None
+
+    return find
 
 
 def check_parameters(parameters: Any) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from pathlib import Path
@@ -53,9 +54,10 @@ def parse_stopping(name: str | None, theta: str | None, epsilon: float | None) -
 
 
 def parse_list(text: str, option: str) -> list[str]:
-    """Words with commas between them; at least one, none empty."""
-    words = [word.strip() for word in text.split(",")]
-    if not all(words):
+    """Words with commas between them; at least one, none empty. A word in double quotes may hold commas."""
+    rows = list(csv.reader([text], skipinitialspace=True))
+    words = [word.strip() for row in rows for word in row]
+    if not words or not all(words):
         raise InvalidInput(f"{option} {text!r}: give words with single commas between them")
     return words
 
@@ -74,6 +76,8 @@ def parse_costs(text: str | None) -> dict[str, float] | None:
         arm, is_one, number = part.rpartition("=")
         if not is_one:
             raise InvalidInput(f"--costs {part}: write ARM=NUMBER")
+        if arm.strip() in found:
+            raise InvalidInput(f"--costs {part}: {arm.strip()!r} has a cost already; name each arm once")
         found[arm.strip()] = _number(number, f"--costs {part}")
     return found
 
