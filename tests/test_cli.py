@@ -134,6 +134,9 @@ def test_cluster_writes_files(samples, tmp_path, suffix, capsys):
         assert [int(row["cluster"]) for row in rows] == answer["labels"]
         assert [int(row["pulls"]) for row in rows] == answer["pulls"]
         assert [float(row["parameter_0"]) for row in rows] == [p[0] for p in answer["parameters"]]
+        assert list(rows[0]) == ["arm", "cluster", "pulls", "parameter_0", "low_0", "high_0"]
+        for row in rows:
+            assert float(row["low_0"]) < float(row["parameter_0"]) < float(row["high_0"])
     else:
         assert content[:4] in (b"\x89PNG", b"<?xm", b"%PDF")
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from linkarms.checks import Finding, ModelFit
     from linkarms.regions import Intervals
 
-__all__ = ["Cut", "Known", "Result", "Tie", "Witness", "would_stop_at"]
+__all__ = ["Cut", "Known", "Result", "Tie", "Witness", "table_of", "would_stop_at"]
 
 
 def would_stop_at(error_bound: float, ended: bool = False) -> str:
@@ -37,6 +37,22 @@ def would_stop_at(error_bound: float, ended: bool = False) -> str:
         return f"would {would} at any delta"
     unit = 10.0 ** (math.floor(math.log10(error_bound)) - 1)
     return f"would {would} at delta = {math.ceil(error_bound / unit * (1.0 - 1e-9)) * unit:.2g}"
+
+
+def table_of(result: Result) -> dict[str, list[Any]]:
+    """Return the columns of `Result.to_frame`; arms without a sample have None as their estimates, and NaN as the ends of intervals."""
+    columns: dict[str, list[Any]] = {
+        "arm": list(result.arms),
+        "cluster": result.labels.tolist(),
+        "pulls": result.pulls.tolist(),
+    }
+    d = result.parameters.shape[1]
+    for i in range(d):
+        columns[f"parameter_{i}"] = result.parameters[:, i].tolist()
+    if result.intervals is not None:
+        for i in range(d):
+            columns[f"low_{i}"], columns[f"high_{i}"] = result.intervals[:, i, :].T.tolist()
+    return columns
 
 
 @dataclass(frozen=True)
@@ -307,18 +323,7 @@ class Result:
         """
         from linkarms.arms import make_frame
 
-        columns: dict[str, Any] = {
-            "arm": list(self.arms),
-            "cluster": self.labels.tolist(),
-            "pulls": self.pulls.tolist(),
-        }
-        d = self.parameters.shape[1]
-        for i in range(d):
-            columns[f"parameter_{i}"] = self.parameters[:, i].tolist()
-        if self.intervals is not None:
-            for i in range(d):
-                columns[f"low_{i}"], columns[f"high_{i}"] = self.intervals[:, i, :].T.tolist()
-        return make_frame(columns)
+        return make_frame(table_of(self))
 
     def _repr_html_(self) -> str:
         from linkarms.notebook import result_html

@@ -98,14 +98,12 @@ def write_out(path: Path, result: Result, history: History, true_parameters: Any
 
 
 def _write_csv(path: Path, result: Result) -> None:
-    """One row per arm, the columns of ``Result.to_frame``; an arm without a sample has no estimate."""
-    import numpy as np
+    """One row per arm, the columns of ``Result.to_frame``; what is not known yet is empty."""
+    from linkarms.result import table_of
 
-    estimates = np.ma.masked_invalid(result.parameters).tolist()
+    columns = table_of(result)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(
-            ["arm", "cluster", "pulls", *(f"parameter_{i}" for i in range(result.parameters.shape[1]))]
-        )
-        for m, arm in enumerate(result.arms):
-            writer.writerow([arm, int(result.labels[m]), int(result.pulls[m]), *estimates[m]])
+        writer.writerow(columns)
+        for cells in zip(*columns.values(), strict=True):
+            writer.writerow([None if cell != cell else cell for cell in cells])  # NaN
