@@ -245,6 +245,27 @@ def test_fractions_may_come_late(tmp_path):
             r"cannot be read: .*Row #3: Expected 2 columns, got 3: 1,2,3; give a header and, in every row, as many cells",
         ),
         ("latin.csv", b"a,b\nM\xfcnchen,2\n", "cannot be read: .*column 'a' is not UTF-8"),
+        (
+            "header.csv",
+            b"a,Gr\xf6\xdfe\nx,2\n",
+            "cannot be read: the first line is not UTF-8 text; save the file as",
+        ),
+        (
+            "wide.csv",
+            "a,b\n1,2\n".encode("utf-16"),
+            "cannot be read: the file is not UTF-8 text, but perhaps UTF-16; save",
+        ),
+        (
+            "wide.csv.gz",
+            gzip.compress("a,b\n1,2\n".encode("utf-16-le"), mtime=0),
+            "cannot be read: .* perhaps UTF-16; save",
+        ),
+        (
+            "latin.jsonl",
+            b'{"a":1,"b":"x"}\n{"a":2,"b":"\xfc"}\n',
+            "cannot be read: the column 'b' is not UTF-8 text; save",
+        ),
+        ("header.jsonl", b'{"\xfc":1}\n', "cannot be read: the first line is not UTF-8 text; save"),
         ("broken.csv.gz", b"not gzip at all", "cannot be read"),
         (
             "broken.parquet",
@@ -261,6 +282,16 @@ def test_files_that_cannot_be_read(tmp_path, name, content, message):
         read_table(path)
     assert "\n" not in str(caught.value)
     assert name in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+def test_names_of_arms_have_to_be_text_that_can_be_read(tmp_path):
+    path = tmp_path / "latin.csv"
+    path.write_bytes(b"a,b\nM\xfcnchen,2\n")
+    with pytest.raises(
+        errors.InvalidInput, match="cannot be read: the column 'a' is not UTF-8 text; save the"
+    ):
+        make_source(path, arm="a", value="b")
 
 
 def test_a_directory_is_not_a_file(tmp_path):

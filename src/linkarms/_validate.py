@@ -130,7 +130,9 @@ def _in_order(costs: Mapping[Any, Any], arms: Sequence[Hashable]) -> list[Any]:
         found[place] = name, cost
     for m, arm in enumerate(arms):
         if m not in found:
-            raise InvalidInput(f"costs: arm {arm!r} has no cost; give one number above 0 per arm, by its name")
+            raise InvalidInput(
+                f"costs: arm {arm!r} has no cost; give one number above 0 per arm, by its name"
+            )
     return [found[m][1] for m in range(len(arms))]
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from linkarms._validate import place_finder
+from linkarms.arms._columns import MISSING, Column
 from linkarms.arms._frames import one_line
+from linkarms.arms._text_files import first_line, opened, read_text, text_of
 from linkarms.errors import InvalidInput, require
 
 __all__ = ["read_table"]
@@ -34,7 +36,7 @@ _ADVICE = {
 }
 
 
-def read_table(path: str | Path, columns: Sequence[str] | None = None) -> Any:
+def read_table(path: str | Path, columns: Sequence[str] | None = None, *, arm: Column | None = None) -> Any:
     """Return a file of recorded samples as a pyarrow table.
 
     Parameters
@@ -42,9 +44,13 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> Any:
     path : str or Path
         The end of its name says what it is: .csv, .tsv or .txt (text with commas, tabs or semicolons; the first line tells which, and with
         semicolons numbers may have decimal commas), .jsonl or .ndjson (one JSON object per line), all of these also with .gz; .parquet;
-        .xlsx (the first sheet, its first row the names of the columns). Empty cells are missing values.
+        .xlsx (the first sheet, its first row the names of the columns). Empty cells are missing values. A column without a name is called
+        ``Unnamed: N``, as in pandas.
     columns : sequence of str, optional
         Read only these; names that the file does not have are ignored.
+    arm : str or int, optional
+        The column that names the arms. In text files and JSON lines its cells stay the text that they are, so that 1.10 and 1.1 are two
+        arms. They become numbers only where all are written as Python writes them: 1, 2, 3, or 0.5, 1.5.
 
     Returns
     -------
@@ -77,9 +83,9 @@ def read_table(path: str | Path, columns: Sequence[str] | None = None) -> Any:
         if suffix == ".xlsx":
             table = _read_excel(path)
         elif "json" in suffix:
-            table = _read_json_lines(path)
+            table = _read_json_lines(path, arm)
         else:
-            table = _read_csv(path, suffix)
+            table = read_text(path, suffix, arm)
         return table if columns is None else table.select([c for c in table.column_names if c in columns])
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         advice = "" if ";" in str(error) else _ADVICE.get(suffix.removesuffix(".gz"), "")
@@ -95,11 +101,22 @@ def _read_parquet(path: Path, columns: Sequence[str] | None) -> Any:
     return parquet.read_table(path, columns=[c for c in there if c in columns])
 
 
-def _read_json_lines(path: Path) -> Any:
+def _read_json_lines(path: Path, arm: Column | None) -> Any:
+    import pyarrow
     from pyarrow import json
 
-    with _opened(path) as file:
-        return json.read_json(file)
+    first_line(path)
+    with opened(path) as file:
+        table = json.read_json(file)
+    place = None if arm is None else place_finder(table.column_names)(arm)
+    if place is not None and pyarrow.types.is_temporal(table.schema.field(place).type):
+        schema = pyarrow.schema([(table.column_names[place], pyarrow.string())])  # dates and times are names
+        with opened(path) as file:
+            table = json.read_json(file, parse_options=json.ParseOptions(explicit_schema=schema))
+    for i, field in enumerate(table.schema):
+        if pyarrow.types.is_string(field.type):
+            text_of(table.column(i), field.name)
+    return table
 
 
 def _read_excel(path: Path) -> Any:
@@ -117,67 +134,23 @@ def _read_excel(path: Path) -> Any:
     book.close()
     if not rows or not any(cell is not None for cell in rows[0]):
         raise ValueError("the first sheet has no header; put the names of the columns into its first row")
-    named = [i for i, cell in enumerate(rows[0]) if cell is not None]
-    columns = [[row[i] if i < len(row) else None for row in rows[1:]] for i in named]
-    arrays = [pyarrow.array(cells) for cells in columns]  # mixed types are an error that names them
-    return pyarrow.table(arrays, names=[str(rows[0][i]) for i in named])
+    names, columns = [], []
+    for i, name in enumerate(rows[0]):
+        cells = [row[i] if i < len(row) else None for row in rows[1:]]
+        if name is not None or any(cell is not None for cell in cells):
+            names.append(f"Unnamed: {i}" if name is None else str(name))
+            columns.append(_excel_column(cells))
+    return pyarrow.table(columns, names=names)
 
 
-def _opened(path: Path) -> Any:
-    return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
-
-
-def _delimiter(path: Path, suffix: str) -> str:
-    """Return the character between the columns, from the first line: comma, tab or semicolon, whichever is most frequent."""
-    usual = "\t" if suffix.startswith(".tsv") else ","
-    with _opened(path) as file:
-        first = file.readline(1 << 16)
-    counts = {mark: first.count(mark.encode()) for mark in (usual, ",", "\t", ";")}
-    best = max(counts, key=lambda mark: (counts[mark], mark == usual))
-    return best if counts[best] else usual
-
-
-def _read_csv(path: Path, suffix: str) -> Any:
+def _excel_column(cells: list[Any]) -> Any:
+    """The cells as they are; where types are mixed, marks of missing values are left out, and if that is not enough, all become text."""
     import pyarrow
-    from pyarrow import compute
 
-    mark = _delimiter(path, suffix)
-    table = _parse(path, suffix, mark, ".")
-    if mark == ";" and any(map(_has_decimal_commas, table.columns)):
-        table = _parse(path, suffix, mark, ",")
-    for i, field in enumerate(table.schema):
-        if pyarrow.types.is_binary(field.type):
-            raise ValueError(f"the column {field.name!r} is not UTF-8 text; save the file as UTF-8")
-        if pyarrow.types.is_string(field.type):
-            column = table.column(i)
-            filled = compute.if_else(compute.equal(column, ""), pyarrow.scalar(None, field.type), column)
-            table = table.set_column(i, field, filled)
-    return table
-
-
-def _has_decimal_commas(column: Any) -> bool:
-    """Whether this is a column of text whose first cells are numbers like 1,5."""
-    import re
-
-    if str(column.type) != "string":
-        return False
-    cells = [cell for cell in column.slice(0, 100).to_pylist() if cell]
-    return bool(cells) and all(re.fullmatch(r"[-+]?\d+(,\d+)?", cell.strip()) for cell in cells)
-
-
-def _parse(path: Path, suffix: str, delimiter: str, decimal_point: str) -> Any:
-    import pyarrow
-    from pyarrow import csv
-
-    options = {
-        "parse_options": csv.ParseOptions(delimiter=delimiter),
-        "convert_options": csv.ConvertOptions(decimal_point=decimal_point),
-    }
-    try:
-        return csv.read_csv(path, **options)
-    except pyarrow.ArrowInvalid:
-        # Types are guessed from the first block: what looks like integers there may have fractions later.
-        size = path.stat().st_size * (30 if suffix.endswith(".gz") else 1)
-        # With one thread, an error names its row.
-        whole = csv.ReadOptions(block_size=min(max(size, 1 << 20), 1 << 30), use_threads=False)
-        return csv.read_csv(path, read_options=whole, **options)
+    there = [None if cell in MISSING else cell for cell in cells]
+    for wanted in (cells, there):
+        try:
+            return pyarrow.array(wanted)
+        except (pyarrow.ArrowException, OverflowError):
+            continue
+    return pyarrow.array([None if cell is None else str(cell) for cell in cells])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from linkarms.arms._base import ArmSource, SeedLike
 from linkarms.arms._callables import CallableArms
 from linkarms.arms._clipped import clipped
+from linkarms.arms._columns import Column, Columns
 from linkarms.arms._files import read_table
 from linkarms.arms._frames import from_frame
 from linkarms.arms._recorded import RecordedArms
@@ -28,8 +29,8 @@ _ACCEPTED = (
 def make_source(
     arms: Any,
     *,
-    arm: str | None = None,
-    value: str | Sequence[str] | None = None,
+    arm: Column | None = None,
+    value: Columns | None = None,
     wide: bool = False,
     replace: bool = True,
     drop_missing: bool = False,
@@ -44,7 +45,7 @@ def make_source(
         A source (returned as it is); a `Problem` (simulated); recorded samples: a dict or list of arrays, an array of shape (arms, samples)
         or (arms, samples, d), a pandas, polars or pyarrow frame, or a file that `read_table` reads; a dict or list of functions that return
         one sample each.
-    arm, value : str, and str or list of str
+    arm, value : str or int, and one or a list of them
         The columns of a frame or file; not for other sources.
     wide : bool, default False
         The frame or file has one column per arm; ``value`` may name which.
@@ -74,15 +75,15 @@ def make_source(
 
 def _unclipped(
     arms: Any,
-    arm: str | None,
-    value: str | Sequence[str] | None,
+    arm: Column | None,
+    value: Columns | None,
     wide: bool,
     replace: bool,
     drop_missing: bool,
     seed: SeedLike,
 ) -> ArmSource:
     if isinstance(arms, (str, Path)):
-        arms = read_table(arms)
+        arms = read_table(arms, arm=arm)
     if _is_frame(arms):
         if wide and arm is not None:
             raise InvalidInput(
