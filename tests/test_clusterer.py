@@ -236,7 +236,11 @@ BAD = {
     "not finite": (lambda c: c.tell(0, [0, np.nan]), errors.InvalidSample, "not finite"),
     "infinite": (lambda c: c.tell(0, [0, np.inf]), errors.InvalidSample, "not finite"),
     "text": (lambda c: c.tell(0, "many"), errors.InvalidSample, "not a number"),
-    "digits": (lambda c: c.tell(0, ["1.5", 0]), errors.InvalidSample, r"\['1\.5', 0\] of arm 0 is not a number"),
+    "digits": (
+        lambda c: c.tell(0, ["1.5", 0]),
+        errors.InvalidSample,
+        r"\['1\.5', 0\] of arm 0 is not a number",
+    ),
     "bytes": (lambda c: c.tell_many([0, 1], [[0, 0], b"1"]), errors.InvalidSample, "b'1' of arm 1 is not"),
     "a date": (lambda c: c.tell(0, np.datetime64("2020")), errors.InvalidSample, "is not a number"),
     "lengths": (lambda c: c.tell_many([0, 1], [[0, 0]]), errors.InvalidInput, "one value for each arm"),

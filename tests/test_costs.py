@@ -221,7 +221,10 @@ def test_costs_by_the_text_of_names_that_are_numbers(tmp_path, capsys):
     words = ["cluster", str(table), "--arm", "id", "--value", "x", "-k", "2", "--max-samples", "40", "-q"]
     run([*words, "--json", "--costs", "1=1,2=2,3=3"])
     assert json.loads(capsys.readouterr().out)["costs"] == [1, 2, 3]
-    for costs, said in (("1=1,2=2,1=3", "--costs 1=3: '1' has a cost already"), ("1=1e308,2=1,3=1", "1e+308")):
+    for costs, said in (
+        ("1=1,2=2,1=3", "--costs 1=3: '1' has a cost already"),
+        ("1=1e308,2=1,3=1", "1e+308"),
+    ):
         assert run([*words, "--json", "--costs", costs]) == 2
         assert said in capsys.readouterr().err
 

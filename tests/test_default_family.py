@@ -252,7 +252,7 @@ def test_whether_records_are_equal_does_not_depend_on_rounding(replace):
     assert np.var([0.1] * 50) > 0.0
     with pytest.raises(la.errors.InvalidInput, match="records of arm 'd' are all equal"):
         la.cluster({**data, "d": [0.1] * 50}, 2, replace=replace)
-    with pytest.raises(la.errors.InvalidInput, match="arm 'a' are too close together .* in a smaller unit"):
+    with pytest.raises(la.errors.InvalidInput, match=r"arm 'a' are too close together .* in a smaller unit"):
         la.cluster({name: x * 1e-162 for name, x in data.items()}, 2, replace=replace)
     assert la.cluster({name: x * 1e-30 for name, x in data.items()}, 2, replace=replace).stopped
 
@@ -273,7 +273,9 @@ def test_what_a_coordinate_without_spread_means(replace):
         near = {**data, "d": np.column_stack([x, other * x if other < 4.0 else other * rng.normal(size=60)])}
         with pytest.raises(la.errors.InvalidInput, match="covariance of the records of arm 'd' is singular"):
             la.cluster(near, 2, replace=replace)
-        assert la.cluster(near, 2, family="gaussian-unknown:coordinate", replace=replace, max_samples=9).samples
+        assert la.cluster(
+            near, 2, family="gaussian-unknown:coordinate", replace=replace, max_samples=9
+        ).samples
     if replace:
         with pytest.raises(la.errors.InvalidInput, match="there are only 2 records of arm 'a'"):
             la.cluster({**data, "a": data["a"][:2]}, 2)

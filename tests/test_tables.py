@@ -10,7 +10,8 @@ import pytest
 import linkarms as la
 from linkarms.arms import from_frame, make_source, read_table
 from linkarms.cli._app import run
-from linkarms.errors import InvalidInput, ManyArms
+from linkarms.cli._output import write_out
+from linkarms.errors import ColumnsLeftOut, InvalidInput, ManyArms
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
@@ -113,8 +114,11 @@ def test_wide_tables(frame, tmp_path):
     with pytest.raises(
         InvalidInput, match=r"arm 'mid': 1 of 3 samples are missing .* leave them out with drop_missing"
     ):
-        make_source(wide, wide=True)
-    found = make_source(wide, wide=True, drop_missing=True)
+        make_source(wide.drop(columns="day"), wide=True)
+    with pytest.warns(
+        ColumnsLeftOut, match=r"left out of the arms: 'day' \(without numbers\); name the columns"
+    ):
+        found = make_source(wide, wide=True, drop_missing=True)
     assert records(found) == {"left": [1.0, 2.0, 3.0], "mid": [2.0, 2.5], "right": [9.0, 8.0, 9.5]}
     assert make_source(wide, wide=True, value=["left", "right"]).names == ("left", "right")
     with pytest.raises(InvalidInput, match="'day' is not numeric"):
@@ -127,6 +131,69 @@ def test_wide_tables(frame, tmp_path):
         make_source(wide)
     with pytest.raises(InvalidInput, match="no column has numbers"):
         make_source(wide[["day"]], wide=True)
+
+
+def test_no_column_of_a_wide_table_is_left_out_in_silence(tmp_path, linkarms):
+    path = tmp_path / "wide.csv"
+    path.write_text("a,b,c\n1,?,3\n2,2,5\n3,1,5\n")
+    with pytest.raises(
+        InvalidInput, match=r"column 'b' is not numeric: row 0 \(counted from 0\) has '\?'; give"
+    ):
+        make_source(path, wide=True)
+    flags = pandas.DataFrame({"a": [True, False, True], "b": [1.0, 2.0, 3.0]})
+    assert records(make_source(flags, wide=True)) == {"a": [1.0, 0.0, 1.0], "b": [1.0, 2.0, 3.0]}
+    numbers = pandas.DataFrame({"a": [1.0, 2.0], "b": ["1.5", "2.5"]})
+    with pytest.raises(InvalidInput, match=r"'b' is not numeric \(its type is .*\); convert it to numbers"):
+        make_source(numbers, wide=True)
+    flags.to_csv(path)
+    flags.to_excel(tmp_path / "wide.xlsx")
+    for table in (path, tmp_path / "wide.xlsx", pandas.read_csv(path)):
+        with pytest.warns(ColumnsLeftOut, match=r"left out of the arms: 'Unnamed: 0' \(without a name\)"):
+            assert make_source(table, wide=True).names == ("a", "b")
+    said = linkarms("cluster", path, "--wide", "-k", "1", "--family", "poisson").stderr
+    assert said == (
+        "linkarms: left out of the arms: 'Unnamed: 0' (without a name); name the columns that are arms if that is not meant\n"
+    )
+    assert "left out" not in linkarms("cluster", path, "--wide", "-k", "1", "-q").stderr
+
+
+def test_columns_with_spaces_and_commas_in_their_names(tmp_path, linkarms):
+    path = tmp_path / "spaces.csv"
+    path.write_text('id, temp,"x, y"\n1,0.5,7\n1,0.6,8\n2,9.5,9\n2,9.4,8\n3,9.5,8\n3,9.7,9\n')
+    source = make_source(path, arm="id", value=["temp", "x, y"])
+    assert (source.names, source.features) == ((1, 2, 3), ("temp", "x, y"))
+    words = ("cluster", path, "--arm", "id", "-k", "2", "--json", "--family", "gaussian", "-q")
+    assert json.loads(linkarms(*words, "--value", "temp").stdout)["arms"] == [1, 2, 3]
+    assert len(json.loads(linkarms(*words, "--value", '"x, y",temp').stdout)["parameters"][0]) == 2
+    assert (
+        "there is no column 'x'; the columns are 'id', ' temp', 'x, y'"
+        in linkarms(*words, "--value", "x, y").stderr
+    )
+    twice = pandas.DataFrame({"id": [1, 2], " v": [0.5, 1.5], "v ": [0.5, 1.5]})
+    with pytest.raises(InvalidInput, match="there is no column 'v'"):
+        from_frame(twice, "id", "v")
+    with pytest.raises(InvalidInput, match="column ' id' is named twice"):
+        from_frame(twice, "id", [" v", " id"])
+
+
+def test_columns_whose_names_are_numbers(tmp_path):
+    table = pandas.DataFrame(np.random.default_rng(0).normal([0.0, 0.3, 9.0], size=(40, 3)))
+    assert la.cluster(table, 2, wide=True).clusters == [[0, 1], [2]]
+    assert make_source(table, wide=True, value=[2, 0]).names == (2, 0)
+    long = pandas.DataFrame(ROWS)
+    for value in (1, [1], "1", np.int64(1)):
+        assert records(make_source(long, arm=0, value=value)) == EXPECTED
+    path = tmp_path / "numbers.csv"
+    long.to_csv(path, index=False)
+    assert records(make_source(path, arm=0, value=1)) == EXPECTED
+    with pytest.raises(InvalidInput, match="there is no column 2; the columns are '0', '1'"):
+        make_source(path, arm=0, value=2)
+    table.columns = pandas.MultiIndex.from_tuples([("x", "a"), ("x", "b"), ("y", "c")])
+    for how in ({"wide": True}, {"arm": ("x", "a"), "value": [("x", "b")]}):
+        with pytest.raises(
+            InvalidInput, match=r"have several levels, such as \('x', 'a'\); give each column one"
+        ):
+            make_source(table, **how)
 
 
 def test_missing_values_are_refused_or_dropped():
@@ -175,7 +242,7 @@ def test_columns_name_the_axes(frame):
     assert info.axes == ("gap",)
 
 
-def test_intervals_hold_the_estimates_and_reach_the_table(frame):
+def test_intervals_hold_the_estimates_and_reach_the_table(frame, tmp_path):
     result = la.cluster(frame, 2, arm="place", value="gap", family="gaussian")
     table = result.to_frame()
     assert (table["low_0"] < table["parameter_0"]).all()
@@ -184,6 +251,10 @@ def test_intervals_hold_the_estimates_and_reach_the_table(frame):
     c = la.BanditClusterer(2, 3, family="gaussian")
     c.tell(0, 1.0)
     assert np.isnan(c.result().intervals[1:]).all()
+    write_out(tmp_path / "out.csv", c.result(), None)
+    written = pandas.read_csv(tmp_path / "out.csv")
+    assert list(written) == list(c.result().to_frame())
+    assert written.iloc[1:, 3:].isna().all(axis=None)
     radii = la.regions.confidence_radii(c.families, c.result().pulls, c.means, [[1.0]], c.delta)
     assert c.result().intervals[0, 0, 1] == pytest.approx(1.0 + radii[0, 0])
 

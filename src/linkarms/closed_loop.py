@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from linkarms._spread import refuse_without_spread
 from linkarms._validate import CostsLike, check_seed
 from linkarms.arms import RecordedArms, make_source
 from linkarms.arms._base import SeedLike
+from linkarms.arms._columns import Column, Columns
 from linkarms.clusterer import BanditClusterer
 from linkarms.errors import ArmExhausted, FamilySuggestion
 from linkarms.families import DEFAULT, FamilyLike, suggestion
@@ -41,8 +42,8 @@ def cluster(
     max_samples: int | None = DEFAULT_BUDGET,
     costs: CostsLike | None = None,
     replace: bool = True,
-    arm: str | None = None,
-    value: str | Sequence[str] | None = None,
+    arm: Column | None = None,
+    value: Columns | None = None,
     wide: bool = False,
     drop_missing: bool = False,
     clip: tuple[float, float] | None = None,
@@ -75,7 +76,7 @@ def cluster(
         Draw recorded samples with replacement. Without, a run ends, with no promise, when it needs more of an arm than there are.
         Either way the promise is about the distributions that the records came from only if the records are as good as fresh
         samples; with replacement it is about the records themselves.
-    arm, value : str, str or list of str
+    arm, value : str or int, and one or a list of them
         Columns of a data frame or file: the arm's name, and the sample's number or numbers.
     wide : bool, default False
         The frame or file has one column per arm; ``value`` may name which.

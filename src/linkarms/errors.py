@@ -9,6 +9,7 @@ from __future__ import annotations
 __all__ = [
     "ArmExhausted",
     "CallbackError",
+    "ColumnsLeftOut",
     "Conflict",
     "DownloadError",
     "FamilySuggestion",
@@ -255,6 +256,23 @@ class FamilySuggestion(UserWarning):
     ...     result = la.cluster({"a": [0, 1] * 50, "b": [1, 0] * 50, "c": [1, 1, 0] * 50}, 2, max_samples=30)
     >>> [w.category.__name__ for w in caught]
     ['FamilySuggestion']
+    """
+
+
+class ColumnsLeftOut(UserWarning):
+    """A warning: columns of a wide table are not arms, because they have no name or no numbers. Naming the columns silences it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pandas
+    >>> import linkarms as la
+    >>> months = pandas.DataFrame({"place": ["x", "y"], "may": [1.5, 2.0], "june": [7.0, 6.5]})
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     arms = la.arms.from_frame(months, arm=None, value=None)
+    >>> print(caught[0].message)
+    left out of the arms: 'place' (without numbers); name the columns that are arms if that is not meant
     """
 
 

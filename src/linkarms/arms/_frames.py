@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from importlib.util import find_spec
 from typing import Any
 
@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms.arms._base import SeedLike
+from linkarms.arms._columns import Column, Columns, as_floats, find_columns, names_of, refuse_levels
 from linkarms.arms._recorded import RecordedArms
+from linkarms.arms._wide import wide_samples
 from linkarms.errors import InvalidInput, ManyArms, require
 
 __all__ = ["from_frame", "make_frame", "one_line"]
@@ -22,8 +24,8 @@ _MANY = 1_000
 
 def from_frame(
     frame: Any,
-    arm: str | None,
-    value: str | Sequence[str] | None,
+    arm: Column | None,
+    value: Columns | None,
     *,
     replace: bool = True,
     seed: SeedLike = 0,
@@ -35,10 +37,11 @@ def from_frame(
     ----------
     frame : pandas.DataFrame, polars.DataFrame, polars.LazyFrame or pyarrow.Table
         Anything that narwhals reads.
-    arm : str or None
+    arm : str, int or None
         The column with the name of the arm. The arms keep their order of first appearance. None for a wide table: each column is an arm.
-    value : str, list of str or None
-        The column, or columns, with the numbers of a sample. In a wide table the columns that are arms; None for all with numbers.
+    value : str, int, list of them, or None
+        The column, or columns, with the numbers of a sample. In a wide table the columns that are arms; None for all that have a name and
+        numbers. Others are left out with a `linkarms.errors.ColumnsLeftOut`, and a column of numbers with some text is refused.
     replace, seed
         As for `RecordedArms`.
     drop_missing : bool, default False
@@ -68,14 +71,18 @@ def from_frame(
         raise InvalidInput(f"the frame cannot be read: {one_line(error)}") from error
     if len(table) == 0:
         raise InvalidInput("the table has no rows; give one row per sample")
+    refuse_levels(columns)
+    values = names_of(value)
     if arm is None:
-        return _from_wide(table, columns, value, replace, seed, drop_missing)
-    values = [value] if isinstance(value, str) else list(value or ())
-    _check_columns(columns, [arm, *values])
+        wide = wide_samples(table, columns, values)
+        return RecordedArms(wide, replace=replace, seed=seed, drop_missing=drop_missing)
+    arm_place, *places = find_columns(columns, [arm, *values])
     if not values:
         raise InvalidInput("no value column is given; name at least one")
-    cells = table[arm].to_list()
-    samples = np.column_stack([_as_floats(table[column]) for column in values])
+    cells = table[:, arm_place].to_list()
+    samples = np.column_stack(
+        [as_floats(table[:, place], name) for place, name in zip(places, values, strict=True)]
+    )
     if drop_missing:
         named = np.array([not _is_missing(cell) for cell in cells])
         kept = named & np.isfinite(samples).all(axis=1)
@@ -91,27 +98,7 @@ def from_frame(
     return RecordedArms(dict(zip(names, groups, strict=True)), replace=replace, seed=seed, features=values)
 
 
-def _from_wide(
-    table: Any,
-    columns: list[str],
-    value: str | Sequence[str] | None,
-    replace: bool,
-    seed: SeedLike,
-    drop_missing: bool,
-) -> RecordedArms:
-    """One arm per column."""
-    if value is None:
-        wanted = [name for name in columns if table[name].dtype.is_numeric()]
-        if not wanted:
-            raise InvalidInput(f"no column has numbers; the columns are {', '.join(map(repr, columns))}")
-    else:
-        wanted = [value] if isinstance(value, str) else list(value)
-        _check_columns(columns, wanted)
-    data = {name: _as_floats(table[name]) for name in wanted}
-    return RecordedArms(data, replace=replace, seed=seed, drop_missing=drop_missing)
-
-
-def _remark_on_many(column: str, n_arms: int, n_rows: int) -> None:
+def _remark_on_many(column: Column, n_arms: int, n_rows: int) -> None:
     """Warn before a column with very many different values becomes arms."""
     if n_arms > _MANY:
         warnings.warn(
@@ -122,21 +109,7 @@ def _remark_on_many(column: str, n_arms: int, n_rows: int) -> None:
         )
 
 
-def _check_columns(columns: list[str], wanted: list[str]) -> None:
-    for i, name in enumerate(wanted):
-        if columns.count(name) > 1:
-            raise InvalidInput(f"the frame has {columns.count(name)} columns called {name!r}; rename them")
-        if name not in columns:
-            raise InvalidInput(
-                f"there is no column {name!r}; the columns are {', '.join(map(repr, columns))}"
-            )
-        if name in wanted[:i]:
-            raise InvalidInput(
-                f"the column {name!r} is named twice; the arm and the values need columns of their own"
-            )
-
-
-def _encode(column: str, cells: list[Any]) -> tuple[list[Hashable], NDArray[np.int64]]:
+def _encode(column: Column, cells: list[Any]) -> tuple[list[Hashable], NDArray[np.int64]]:
     """The different names in order of first appearance, and the place of each row's name among them."""
     places: dict[Hashable, int] = {}
     try:
@@ -158,29 +131,8 @@ def _is_missing(name: Any) -> bool:
     return name is None or type(name).__name__ in ("NAType", "NaTType") or bool(name != name)
 
 
-def _as_floats(series: Any) -> NDArray[np.float64]:
-    """One value column as floats, NaN where a value is missing."""
-    import narwhals as nw
-
-    if not (series.dtype.is_numeric() or series.dtype == nw.Boolean):
-        raise InvalidInput(f"column {series.name!r} is not numeric{_first_text(series)}")
-    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
-
-
-def _first_text(series: Any) -> str:
-    """What is wrong with a column that has no numbers: its first text that is not a number, or its type."""
-    for row, cell in enumerate(series.to_list()):
-        try:
-            float(cell)
-        except ValueError:
-            return f": row {row} (counted from 0) has {str(cell)[:40]!r}; give a number, or leave the cell empty and use drop_missing"
-        except TypeError:  # missing, a date
-            continue
-    return f" (its type is {series.dtype}); convert it to numbers"
-
-
 def _refuse_missing(
-    column: str, numbers: NDArray[np.float64], names: list[Hashable], codes: NDArray[np.int64]
+    column: Column, numbers: NDArray[np.float64], names: list[Hashable], codes: NDArray[np.int64]
 ) -> None:
     bad = np.flatnonzero(~np.isfinite(numbers))
     if len(bad):

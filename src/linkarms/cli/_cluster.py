@@ -36,7 +36,7 @@ from linkarms.cli._parse import (
 )
 from linkarms.cli._view import Watch
 from linkarms.cli._wording import in_options
-from linkarms.errors import InvalidInput, ManyArms
+from linkarms.errors import ColumnsLeftOut, InvalidInput, ManyArms
 
 if TYPE_CHECKING:
     from linkarms.arms import ArmSource
@@ -54,7 +54,7 @@ Value = Annotated[
     str | None,
     typer.Option(
         metavar="COL[,COL]",
-        help="The column, or columns, with the sample; with --wide the columns that are arms.",
+        help="The column, or columns, with the sample; with --wide the columns that are arms. A name with a comma goes into double quotes.",
     ),
 ]
 Wide = Annotated[bool, typer.Option("--wide", help="The table has one column per arm.")]
@@ -137,7 +137,8 @@ def cluster(
     rule = parse_stopping(stopping, theta, epsilon)
     limits = None if clip is None else parse_clip(clip)
     with warnings.catch_warnings(record=True) as remarks:
-        warnings.simplefilter("always", ManyArms)
+        for category in (ColumnsLeftOut, ManyArms):
+            warnings.simplefilter("always", category)
         source = make_source(
             file,
             arm=arm,
