@@ -52,23 +52,24 @@ def refuse_levels(columns: Sequence[Any]) -> None:
         )
 
 
-def find_columns(columns: Sequence[Any], wanted: Sequence[Any]) -> list[int]:
-    """Return the places of columns by name. Where one column fits, its text is enough, and spaces around a name do not count."""
-    find, counts, places = place_finder(columns), Counter(columns), dict[int, Any]()
+def find_columns(columns: Sequence[Any], wanted: Sequence[Any]) -> list[Any]:
+    """Return the columns that are meant. Where one fits, the text of its name is enough, and spaces around it do not count."""
+    find, counts, found = place_finder(columns), Counter(columns), dict[Any, Any]()
     for name in wanted:
         place = find(name)
         if place is None:
             raise InvalidInput(
                 f"there is no column {name!r}; the columns are {', '.join(map(repr, columns))}"
             )
-        if counts[columns[place]] > 1:
-            raise InvalidInput(f"the frame has {counts[columns[place]]} columns called {name!r}; rename them")
-        if place in places:
+        column = columns[place]
+        if counts[column] > 1:
+            raise InvalidInput(f"the frame has {counts[column]} columns called {name!r}; rename them")
+        if column in found:
             raise InvalidInput(
                 f"the column {name!r} is named twice; the arm and the values need columns of their own"
             )
-        places[place] = name
-    return list(places)
+        found[column] = name
+    return list(found)
 
 
 def has_numbers(series: Any) -> bool:

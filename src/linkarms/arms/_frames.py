@@ -76,12 +76,12 @@ def from_frame(
     if arm is None:
         wide = wide_samples(table, columns, values)
         return RecordedArms(wide, replace=replace, seed=seed, drop_missing=drop_missing)
-    arm_place, *places = find_columns(columns, [arm, *values])
+    arm_column, *found = find_columns(columns, [arm, *values])
     if not values:
         raise InvalidInput("no value column is given; name at least one")
-    cells = table[:, arm_place].to_list()
+    cells = table.get_column(arm_column).to_list()
     samples = np.column_stack(
-        [as_floats(table[:, place], name) for place, name in zip(places, values, strict=True)]
+        [as_floats(table.get_column(column), name) for column, name in zip(found, values, strict=True)]
     )
     if drop_missing:
         named = np.array([not _is_missing(cell) for cell in cells])

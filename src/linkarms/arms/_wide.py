@@ -20,23 +20,23 @@ _UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 
 def wide_samples(table: Any, columns: list[Any], wanted: list[Any]) -> dict[Any, NDArray[np.float64]]:
     """Return the samples of each arm: of the columns that are wanted, or of all that have a name and numbers."""
-    places = find_columns(columns, wanted) if wanted else _columns_of_arms(table, columns)
-    return {columns[place]: as_floats(table[:, place], columns[place]) for place in places}
+    arms = find_columns(columns, wanted) if wanted else _columns_of_arms(table, columns)
+    return {name: as_floats(table.get_column(name), name) for name in arms}
 
 
-def _columns_of_arms(table: Any, columns: list[Any]) -> list[int]:
-    places, left_out = [], []
-    for place, name in enumerate(columns):
-        series = table[:, place]
+def _columns_of_arms(table: Any, columns: list[Any]) -> list[Any]:
+    arms, left_out = [], []
+    for name in columns:
+        series = table.get_column(name)
         if _UNNAMED.fullmatch(str(name)):
             left_out.append(f"{name!r} (without a name)")
         elif has_numbers(series):
-            places.append(place)
+            arms.append(name)
         elif is_mostly_numbers(series):
             raise not_numeric(series, name)
         else:
             left_out.append(f"{name!r} (without numbers)")
-    if not places:
+    if not arms:
         raise InvalidInput(f"no column has numbers; the columns are {', '.join(map(repr, columns))}")
     if left_out:
         warnings.warn(
@@ -44,4 +44,4 @@ def _columns_of_arms(table: Any, columns: list[Any]) -> list[int]:
             ColumnsLeftOut,
             stacklevel=7,
         )
-    return places
+    return arms
