@@ -123,6 +123,96 @@ def test_fit_on_something_else_says_what_to_do():
     assert c.n_samples == 0
 
 
+def shuffled(data, seed=3):
+    return RecordedArms({name: data[name] for name in "cabed"}, seed=seed)
+
+
+class Alike(la.arms.ArmSource):
+    """Simulated arms by name, in an order of their own; one sample per pull."""
+
+    names = ("c", "a", "b", "e", "d")
+    n_features = 1
+
+    def __init__(self):
+        self.rng = np.random.default_rng(1)
+
+    def pull(self, index):
+        return self.rng.normal([dict(zip("abcde", (2.0, 2.5, 5.0, 5.4, 9.0), strict=True))[self.names[index]]])
+
+
+@pytest.mark.parametrize("callback", [None, slow])
+def test_arms_of_a_source_are_found_by_name(callback):
+    data = records("gaussian", 1)
+    c = la.BanditClusterer(3, list("abcde"), family="gaussian").fit(shuffled(data), callback)
+    r = c.result()
+    assert r.clusters == [["a", "b"], ["c", "d"], ["e"]]
+    assert np.allclose(r.parameters.ravel(), [2.0, 2.5, 5.0, 5.4, 9.0], atol=1.0)
+    # what the checks look at is in the order of the run, too
+    assert all(np.array_equal(x, data[name]) for x, name in zip(r.fit.samples, "abcde", strict=True))
+
+
+def test_a_loaded_run_finds_the_arms_of_another_source():
+    data = records("gaussian", 1)
+    c = la.BanditClusterer(3, list("abcde"), family="gaussian", max_samples=20)
+    c.fit(RecordedArms(data))
+    c = la.BanditClusterer.load(c.dump())
+    c.max_samples = None
+    assert c.fit(shuffled(data)).result().clusters == [["a", "b"], ["c", "d"], ["e"]]
+
+
+def test_so_are_those_of_a_source_that_is_not_recorded():
+    c = la.BanditClusterer(3, list("abcde"), family="gaussian").fit(Alike())
+    assert c.result().clusters == [["a", "b"], ["c", "d"], ["e"]]
+    assert la.cluster(Alike(), 3, family="gaussian").clusters == [["c", "d"], ["a", "b"], ["e"]]
+
+
+def test_positions_count_where_the_run_was_given_a_number():
+    c = la.BanditClusterer(3, 5, family="gaussian").fit(shuffled(records("gaussian", 1)))
+    assert c.result().clusters == [[0, 4], [1, 2], [3]]
+
+    class Bare:
+        def pull(self, index):
+            return float(index % 2)
+
+    assert la.BanditClusterer(2, ["a", "b", "c"], family="gaussian:0.01").fit(Bare()).result().clusters == [
+        ["a", "c"],
+        ["b"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arms", "d", "message"),
+    [
+        (list("abcd"), 1, "the source has 5 arms and the run 4; give a source of the same arms"),
+        (list("abcdef"), 1, "the source has 5 arms and the run 6; give a source of the same arms"),
+        (4, 1, "the source has 5 arms and the run 4; give a source of the same arms"),
+        (
+            list("abcdx"),
+            1,
+            "arm 'x' of the run is not in the source, whose arms are 'c', 'a', 'b', 'e', 'd'; give the run those names",
+        ),
+        (5, 2, r"a sample of the source has 1 number\(s\) and one of the run 2; give the run n_features=1"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["recorded", "pulled"])
+def test_a_source_of_other_arms_is_refused(arms, d, message, kind):
+    c = la.BanditClusterer(3, arms, d, family="gaussian")
+    with pytest.raises(InvalidInput, match=f"^{message}$"):
+        c.fit(shuffled(records("gaussian", 1)) if kind == "recorded" else Alike())
+    assert (c.n_samples, c.pending) == (0, {})
+
+
+def test_a_sample_that_is_refused_leaves_no_pending_pull():
+    class Odd(Alike):
+        def pull(self, index):
+            return np.zeros(2)
+
+    c = la.BanditClusterer(3, list("abcde"), family="gaussian")
+    with pytest.raises(InvalidSample, match="has shape"):
+        c.fit(Odd())
+    assert c.pending == {}
+
+
 def test_progress_is_shown(capsys, monkeypatch):
     monkeypatch.setattr("linkarms._progress.Progress.update", lambda self, share, text: self.say(text))
     la.cluster(records("gaussian", 1), 3, family="gaussian", progress=True)

@@ -36,17 +36,16 @@ def pull_until_done(
     while not clusterer.done:
         (arm,) = clusterer.ask()
         try:
-            value = source.pull(index[arm])
+            clusterer.tell(arm, source.pull(index[arm]))
         except BaseException:
             clusterer.release(arm)
             raise
-        clusterer.tell(arm, value)
         if callback is not None:
             callback(clusterer)
 
 
 @runtime_checkable
-class Recorded(Protocol):
+class Recorded(Source, Protocol):
     """Records in memory, each arm with its own order of draws; `linkarms.arms.RecordedArms` is one."""
 
     @property

@@ -13,6 +13,7 @@ from linkarms._answer import make_result
 from linkarms._dump import damage_named, read_dump, write_dump
 from linkarms._dumped_run import arguments_of, restore_engine, settings_of
 from linkarms._goal import check_goal
+from linkarms._matched import matched
 from linkarms._recorded_loop import Recorded, Source, check_records, looks_of, pull_until_done, run_recorded
 from linkarms._samples import check_samples, sufficient_statistics
 from linkarms._validate import CostsLike, check_costs, check_delta, check_integer, check_seed
@@ -302,7 +303,8 @@ class BanditClusterer:
         Parameters
         ----------
         source : ArmSource
-            Something with ``pull(index)``; see `linkarms.arms`.
+            Something with ``pull(index)``; see `linkarms.arms`. Its arms are found by their names, in any order; by their positions where
+            the run was given the number of arms.
         callback : callable, optional
             For progress views. A callback with an attribute ``next_look`` is called only when the run has that many samples, and at its
             end; recorded arms then run inside the core.
@@ -312,6 +314,7 @@ class BanditClusterer:
                 f"fit takes a source of samples, not a {type(source).__name__}; call linkarms.cluster with it, "
                 "or fit(linkarms.arms.make_source(...))"
             )
+        source = matched(self, source)
         if isinstance(source, Recorded):
             check_records(self._engine, source)
             self._records = Told(source.records, resampled=source.replace)
