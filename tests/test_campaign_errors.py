@@ -67,6 +67,7 @@ BAD = {
     "no directory": (lambda c: c.export("csv", "/nowhere/at/all.csv"), InvalidInput, "there is no directory"),
     "a directory": (lambda c: c.export("csv", "/"), InvalidInput, "this is a directory"),
     "history before the beginning": (lambda c: c.history(after=-1), InvalidInput, "out of range"),
+    "history beyond the last entry": (lambda c: c.history(after=2**70), InvalidInput, "out of range"),
 }
 
 
@@ -204,6 +205,13 @@ def test_classes_of_ones_own_are_refused(tmp_path, own):
     path = tmp_path / "x.db"
     with pytest.raises(InvalidInput, match="a campaign takes only families and rules of linkarms"):
         Campaign.create("lab", ["a", "b", "c"], 2, storage=path, **settings)
+    assert not path.exists()
+
+
+def test_a_budget_that_nobody_can_count_is_refused(tmp_path):
+    path = tmp_path / "x.db"
+    with pytest.raises(InvalidInput, match=f"^max_samples={2**70} is out of range; give a whole number from 1"):
+        Campaign.create("lab", ["a", "b", "c"], 2, storage=path, max_samples=2**70)
     assert not path.exists()
 
 

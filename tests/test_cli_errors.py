@@ -31,6 +31,7 @@ from linkarms.cli._app import run
         ([*PAPER, "--delta", "1.5"], "--delta 1.5 is out of range"),
         ([*PAPER, "--seed", "-1"], "--seed -1 is out of range"),
         ([*PAPER, "--max-samples", "-1"], "Input should be greater than or equal to 0"),
+        ([*PAPER, "--max-samples", str(2**64)], f"--max-samples {2**64} is out of range; give a whole number from 1 to"),
         ([*PAPER, "--sampling", "magic"], "--sampling 'magic' is unknown"),
         ([*PAPER, "-k", "9"], "-k 9, but there are only"),
         ([*PAPER, "-k", "0"], "-k 0 is out of range; give a whole number from 1 to"),

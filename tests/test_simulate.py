@@ -268,6 +268,8 @@ BAD = [
     ({"trials": 0}, "trials"),
     ({"n_jobs": 0}, "n_jobs"),
     ({"chunk_size": 0}, "chunk_size"),
+    ({"max_samples": 2**64}, f"max_samples={2**64} is out of range"),
+    ({"trials": 2**64}, "trials=.* is out of range"),
     ({"backend": "mars"}, "backend"),
     ({"stopping": "sometime"}, "is unknown; choose one"),
 ]

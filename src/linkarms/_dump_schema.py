@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from linkarms._schema import COUNT, Check, Damage, flag, many, maybe, numbers, record, text, whole
-from linkarms._validate import LARGEST
+from linkarms._validate import LARGEST, LARGEST_NAME
 from linkarms.families import Family
 from linkarms.problem import MAX_ARMS
 
@@ -40,7 +40,7 @@ def _name(value: Any, where: str) -> None:
     if type(value) is str:
         _WORDS(value, where)
     elif type(value) is not bool:
-        numbers(low=-1e300, high=1e300)(value, where)
+        numbers(low=-LARGEST_NAME, high=LARGEST_NAME)(value, where)
 
 
 def _knot(value: Any, where: str) -> None:

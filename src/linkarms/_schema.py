@@ -9,12 +9,11 @@ import reprlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from linkarms._validate import COUNT
+
 __all__ = ["COUNT", "Check", "Damage", "flag", "many", "maybe", "numbers", "record", "text", "whole"]
 
 Check = Callable[[Any, str], None]
-#: The largest number of anything that is counted: up to here floating-point numbers count exactly.
-COUNT = 2**53
-
 
 class Damage(ValueError):
     """What is wrong with the data, in words."""

@@ -14,13 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 from linkarms.errors import InvalidInput
 
 __all__ = [
+    "COUNT",
     "LARGEST",
+    "LARGEST_NAME",
     "VARIANCES",
     "CostsLike",
     "check_costs",
+    "check_count",
     "check_delta",
     "check_integer",
     "check_n_clusters",
+    "check_names",
     "check_number",
     "check_parameters",
     "check_seed",
@@ -31,11 +35,15 @@ __all__ = [
 #: The largest absolute value of a sample or a parameter: the square of a difference, times a number of samples, divided by a variance,
 #: stays far below the largest floating-point number, about 1.8e308.
 LARGEST = 1e50
+#: The largest number that may be the name of an arm.
+LARGEST_NAME = 1e300
 #: The smallest and the largest variance, so that this is so.
 VARIANCES = (1e-100, 1e104)
 #: The smallest and the largest cost of a sample, so that no sum of costs overflows.
 COSTS = (1e-50, 1e50)
 
+#: The largest number of anything that is counted: up to here floating-point numbers count exactly.
+COUNT = 2**53
 
 #: What a sample of each arm costs: one number per arm, or by name.
 CostsLike: TypeAlias = ArrayLike | Mapping[Any, float]
@@ -50,6 +58,11 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None) -> i
     if number < low or (high is not None and number > high):
         raise InvalidInput(f"{name}={number} is out of range; give a whole number {span}")
     return number
+
+
+def check_count(name: str, value: Any, low: int = 1) -> int:
+    """Return a number of samples, trials or the like as an int, or say what is wrong with it."""
+    return check_integer(name, value, low, COUNT)
 
 
 def check_number(
@@ -88,6 +101,16 @@ def check_n_clusters(value: Any, n_arms: int) -> int:
             raise InvalidInput(f"n_clusters={value}, but there is only one arm; give more arms, or choose 1")
         raise InvalidInput(f"n_clusters={value}, but there are only {n_arms} arms; choose 1 to {n_arms}")
     return check_integer("n_clusters", value, 1, n_arms)
+
+
+def check_names(names: Sequence[Hashable]) -> None:
+    """Refuse names of arms that are numbers and yet no arm's own: NaN, infinite ones, and larger ones than a dump takes."""
+    for i, name in enumerate(names):
+        if isinstance(name, numbers.Real) and not abs(name) <= LARGEST_NAME:
+            raise InvalidInput(
+                f"the name of arm {i} (counted from 0) is not a finite number from -{LARGEST_NAME:g} to {LARGEST_NAME:g}; "
+                "use strings or other numbers"
+            )
 
 
 def check_costs(costs: Any, arms: Sequence[Hashable]) -> NDArray[np.float64] | None:

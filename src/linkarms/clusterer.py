@@ -16,7 +16,7 @@ from linkarms._goal import check_goal
 from linkarms._matched import matched
 from linkarms._recorded_loop import Recorded, Source, check_records, looks_of, pull_until_done, run_recorded
 from linkarms._samples import check_samples, sufficient_statistics
-from linkarms._validate import CostsLike, check_costs, check_delta, check_integer, check_seed
+from linkarms._validate import CostsLike, check_costs, check_count, check_delta, check_integer, check_seed
 from linkarms.checks import SampleLog, Told
 from linkarms.engine import Engine
 from linkarms.errors import FamilySuggestion, InvalidInput, UnknownArm
@@ -118,7 +118,7 @@ class BanditClusterer:
         self.goal = check_goal(n_clusters, distance_threshold, tolerance, n_arms=len(self.arms))
         self.n_features = check_integer("n_features", n_features, 1)
         self.delta = check_delta(delta)
-        self.max_samples = None if max_samples is None else check_integer("max_samples", max_samples, 1)
+        self.max_samples = None if max_samples is None else check_count("max_samples", max_samples)
         self.costs = check_costs(costs, self.arms)
         given = DEFAULT if family is None else family
         self.families: ArmFamilies = resolve(given, len(self.arms), self.n_features)
@@ -195,7 +195,7 @@ class BanditClusterer:
         They are pending until told or released. Pending pulls count in the choice of arms, so a batch spreads out, but never in the
         decision to stop.
         """
-        wanted = check_integer("n", n, 1)
+        wanted = check_count("n", n)
         if self.done:
             return []
         left = self._budget_left(pending=True)

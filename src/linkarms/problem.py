@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms._goal import Goal, check_goal, require_goal
-from linkarms._validate import CostsLike, check_costs, check_integer, check_parameters
+from linkarms._validate import CostsLike, check_costs, check_integer, check_names, check_parameters
 from linkarms.errors import InvalidInput, TooLarge, UnknownArm
 from linkarms.families import Exponential, FamilyLike, resolve
 
@@ -33,6 +33,7 @@ def arm_names(arms: int | Sequence[Hashable]) -> tuple[Hashable, ...]:
     if len(distinct) < len(names):
         twice = next(n for n in names if names.count(n) > 1)
         raise InvalidInput(f"the name {twice!r} is given to several arms; give each a name of its own")
+    check_names(names)
     return names
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms._validate import check_seed
+from linkarms._validate import check_names, check_seed
 from linkarms.errors import InvalidInput
 
 __all__ = ["ArmSource", "SeedLike", "arm_streams", "unique_names"]
@@ -103,4 +103,5 @@ def unique_names(names: Iterable[object]) -> tuple[Hashable, ...]:
     if len(set(plain)) < len(plain):
         twice = next(name for i, name in enumerate(plain) if name in plain[:i])
         raise InvalidInput(f"two arms are called {twice!r}; names must be different")
+    check_names(plain)
     return tuple(plain)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, Unpack
 
 from numpy.typing import ArrayLike
 
-from linkarms._validate import check_integer
+from linkarms._validate import check_count, check_integer
 from linkarms._version import __version__
 from linkarms.campaign import _operations, _report
 from linkarms.campaign._account import Account
@@ -279,8 +279,8 @@ class Campaign:
         """
         run, samples, most = (
             self._computer.run,
-            check_integer("recent", recent, 0),
-            check_integer("tickets", tickets, 0),
+            check_count("recent", recent, 0),
+            check_count("tickets", tickets, 0),
         )
         standing, figures, seen = self._look(
             wait, lambda reader, standing: see(run, reader, standing, samples, most)
@@ -312,8 +312,8 @@ class Campaign:
 
     def history(self, after: int = 0, limit: int | None = None) -> list[Event]:
         """Return the log from entry ``after + 1`` on, at most ``limit`` entries."""
-        start = check_integer("after", after, 0)
-        most = None if limit is None else check_integer("limit", limit, 0)
+        start = check_count("after", after, 0)
+        most = None if limit is None else check_count("limit", limit, 0)
         with self.storage.read(self.name) as reader:
             return _report.events(reader, start, most)
 

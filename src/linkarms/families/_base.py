@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms import _core
-from linkarms._validate import LARGEST, check_integer, check_number
+from linkarms._validate import LARGEST, check_count, check_number
 from linkarms.errors import InvalidInput
 from linkarms.families._callbacks import native_function
 
@@ -138,7 +138,7 @@ class Family(ABC):
         Its exponential is a martingale of mean one where ``lam`` is the truth; see docs/anytime.md.
         """
         model, (mu, x) = self._one_arm(mean, lam)
-        value = model.log_evidence(0, check_integer("n", n, 0), mu, x, check_number("c", c, 0.0))
+        value = model.log_evidence(0, check_count("n", n, 0), mu, x, check_number("c", c, 0.0))
         if math.isnan(value):
             raise InvalidInput(
                 f"the family {self.name!r} has no centred mixture; use a family that the package ships"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkarms._validate import check_delta, check_integer
+from linkarms._validate import check_count, check_delta, check_integer
 
 __all__ = ["error_interval", "error_lower_limit", "promise_is_broken"]
 
@@ -25,7 +25,7 @@ def error_lower_limit(errors: int, trials: int, confidence: float = 0.99) -> flo
     """
     from scipy import stats
 
-    n = check_integer("trials", trials, 1)
+    n = check_count("trials", trials)
     k = check_integer("errors", errors, 0, n)
     level = check_delta(confidence, "confidence")
     return 0.0 if k == 0 else float(stats.beta.ppf(1.0 - level, k, n - k + 1))
@@ -41,7 +41,7 @@ def error_interval(errors: int, trials: int, confidence: float = 0.95) -> tuple[
     >>> low, round(high, 4)
     (0.0, 0.0092)
     """
-    n = check_integer("trials", trials, 1)
+    n = check_count("trials", trials)
     k = check_integer("errors", errors, 0, n)
     one_sided = 0.5 + 0.5 * check_delta(confidence, "confidence")
     # an upper limit of the errors is a lower limit of the right answers

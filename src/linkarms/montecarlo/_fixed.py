@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms._validate import check_integer
+from linkarms._validate import check_count, check_integer
 from linkarms.errors import InvalidInput
 from linkarms.montecarlo._streams import BLOCK
 from linkarms.problem import Problem
@@ -50,10 +50,10 @@ def fixed_size_errors(
     >>> fixed_size_errors(la.problems.synthetic1(), [1, 300], trials=20, seed=1).sum(axis=0).tolist()
     [11, 0]
     """
-    numbers = [check_integer("sizes", n, 1) for n in sizes]
+    numbers = [check_count("sizes", n) for n in sizes]
     if not numbers:
         raise InvalidInput("sizes are empty; give at least one number of samples")
-    n_trials, root = check_integer("trials", trials, 1), check_integer("seed", seed, 0)
+    n_trials, root = check_count("trials", trials), check_integer("seed", seed, 0)
     model, theta = problem.arm_families.model, np.empty_like(problem.parameters)
     bounds = (
         np.tile([-np.inf, np.inf], (problem.n_features, 1))

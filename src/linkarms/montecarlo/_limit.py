@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from linkarms._validate import check_integer
+from linkarms._validate import check_count, check_integer
 from linkarms.engine import Engine
 from linkarms.errors import InvalidInput
 from linkarms.problem import Problem
@@ -48,7 +48,7 @@ def known_parameters(
     >>> known_parameters(la.problems.synthetic1(), "round-robin", [600, 6000]).round(2).tolist()
     [36.0, 36.0]
     """
-    times = [check_integer("samples", n, problem.n_arms) for n in samples]
+    times = [check_count("samples", n, problem.n_arms) for n in samples]
     if not times or times != sorted(set(times)):
         raise InvalidInput("samples are not increasing numbers; give, for example, [1000, 10000]")
     way = resolve_sampling(rule).fresh()

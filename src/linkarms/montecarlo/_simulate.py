@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from linkarms._progress import Progress
-from linkarms._validate import check_delta, check_integer
+from linkarms._validate import check_count, check_delta, check_integer
 from linkarms.errors import InvalidInput
 from linkarms.montecarlo._chunks import Chunks
 from linkarms.montecarlo._pools import check_backend, open_pool
@@ -105,13 +105,13 @@ def simulate(
     levels = tuple(check_delta(d, "deltas") for d in deltas)
     if not levels:
         raise InvalidInput("deltas are empty; give at least one error probability")
-    n_trials = check_integer("trials", trials, 1)
-    budget = check_integer("max_samples", max_samples, 1)
+    n_trials = check_count("trials", trials)
+    budget = check_count("max_samples", max_samples)
     jobs = os.cpu_count() or 1 if n_jobs == -1 else check_integer("n_jobs", n_jobs, 1)
-    size = None if chunk_size is None else check_integer("chunk_size", chunk_size, 1)
+    size = None if chunk_size is None else check_count("chunk_size", chunk_size)
     for stop in stops:
         stop.check(problem.arm_families)
-    first = check_integer("first_trial", first_trial, 0)
+    first = check_count("first_trial", first_trial, 0)
     task = Task(problem, tuple(named.values()), stops, levels, check_integer("seed", seed, 0), budget, first)
     found: dict[int, Trial] = {}
     with Progress("simulating", enabled=progress) as bar:

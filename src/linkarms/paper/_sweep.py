@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms._progress import Pace, Progress
-from linkarms._validate import check_integer
+from linkarms._validate import check_count, check_integer
 from linkarms.errors import InvalidInput
 from linkarms.montecarlo import fixed_size_errors, simulate
 from linkarms.montecarlo._simulate import Backend
@@ -190,7 +190,7 @@ def run_sweep(
     heights = tuple(float(x) for x in levels)
     if not heights or min(heights) <= 0 or any(b <= a for a, b in pairwise(heights)):
         raise InvalidInput(f"levels={list(heights)} must be positive and increase; fix them")
-    n = check_integer("trials", trials, 1)
+    n = check_count("trials", trials)
     plan = _Plan(
         problem,
         named,

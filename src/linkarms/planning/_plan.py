@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkarms._validate import CostsLike, check_costs, check_delta, check_integer, check_parameters
+from linkarms._validate import CostsLike, check_costs, check_count, check_delta, check_parameters
 from linkarms.bound import lower_bound
 from linkarms.errors import InvalidInput
 from linkarms.families import FamilyLike
@@ -94,7 +94,7 @@ def plan(
     if len(names) != len(theta):
         raise InvalidInput(f"there are {len(names)} names for {len(theta)} arms; give one per arm")
     level = check_delta(delta)
-    runs, budget = check_integer("trials", trials, 1), check_integer("max_samples", max_samples, 1)
+    runs, budget = check_count("trials", trials), check_count("max_samples", max_samples)
     prices = check_costs(costs, names)
     bound = lower_bound(theta, goal.n_clusters, family, progress=progress, costs=prices, **goal.settings())
     ways = _sampling(sampling)

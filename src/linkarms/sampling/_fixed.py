@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from linkarms._validate import check_integer
+from linkarms._validate import check_count
 from linkarms.sampling._rules import RoundRobin
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class FixedSize(RoundRobin):
     baseline = True
 
     def __init__(self, size: int = 100) -> None:
-        self.size = check_integer("size", size, 1)
+        self.size = check_count("size", size)
 
     def own_stopping(self) -> StoppingRule:
         """Return a rule that stops after ``size`` samples of each arm."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkarms._validate import check_integer
+from linkarms._validate import check_count
 from linkarms.sampling import View
 from linkarms.stopping._base import StoppingRule
 
@@ -31,7 +31,7 @@ class SampleSize(StoppingRule):
     takes_ties = True
 
     def __init__(self, size: int) -> None:
-        self.size = check_integer("size", size, 1)
+        self.size = check_count("size", size)
 
     def statistic(self, view: View) -> float:
         """Return the samples of the arm that has fewest."""

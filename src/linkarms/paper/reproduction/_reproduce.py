@@ -10,7 +10,7 @@ from typing import Any, Literal, cast, get_args
 
 from linkarms._machine import machine
 from linkarms._progress import Progress
-from linkarms._validate import check_integer
+from linkarms._validate import check_count, check_integer
 from linkarms.errors import InvalidInput
 from linkarms.montecarlo._pools import check_backend
 from linkarms.montecarlo._simulate import Backend
@@ -125,9 +125,9 @@ def _check_trials(trials: Trials) -> None:
                 raise InvalidInput(
                     f"trials of {rule!r}: no curve of Figures 2 and 3 has this rule; choose from {', '.join(sorted(known))}"
                 )
-            check_integer(f"trials of {rule}", n, 1)
+            check_count(f"trials of {rule}", n)
     elif trials is not None:
-        check_integer("trials", trials, 1)
+        check_count("trials", trials)
 
 
 def _names(what: str | Sequence[str]) -> tuple[tuple[str, ...], bool]:
