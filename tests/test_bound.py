@@ -1,5 +1,6 @@
 """T*: the paper's problems, brackets whose two ends are proved here again by other means, and the edges."""
 
+import json
 import math
 import time
 
@@ -15,6 +16,7 @@ import linkarms as la
 from linkarms import families as f
 from linkarms.bound._bound import binary_divergence
 from linkarms.bound._level import Cut, maximise
+from linkarms.cli._app import run
 from linkarms.errors import InvalidInput
 
 SYNTHETIC1 = la.problems.synthetic1().parameters
@@ -166,6 +168,21 @@ def test_a_tie_needs_infinitely_many(theta):
     assert str(b).startswith("T* is inf: the parameters have equal edges")
     assert b.to_dict()["lower"] is None
     np.testing.assert_allclose(b.weights, 1 / 3)
+
+
+def test_more_samples_than_anybody_takes_are_in_words(tmp_path, capsys):
+    guess = [0.0, 1e-30, 3e-30]
+    plan = la.plan(guess, 2, trials=1, max_samples=3, stopping="anytime", sampling="ebc-h")
+    words = "o rule promises delta=0.05 with fewer than 10^15 samples on average"
+    assert f"n{words}\n" in str(plan)
+    assert f"N{words}." in plan._repr_html_()
+    assert plan.samples > 1e50  # the number itself is not cut
+    path = tmp_path / "guess.json"
+    path.write_text(json.dumps({"parameters": guess, "n_clusters": 2}))
+    run(["bound", str(path)])
+    assert f"n{words}\n" in capsys.readouterr().out
+    tied = la.plan([0.0, 1.0, 2.0], 2, trials=1, max_samples=3, stopping="anytime", sampling="ebc-h")
+    assert "no rule promises delta=0.05: no number of samples is enough" in str(tied)
 
 
 def test_three_arms_by_hand():

@@ -105,10 +105,14 @@ def test_vectors_and_a_family_of_choice(storage):
     assert chosen.result().parameters[0].tolist() == [10.0]
 
 
-@pytest.mark.parametrize("clip", [(5, 1), (1, 1), 7, (1, 2, 3), ("a", "b"), (0, float("inf"))])
+@pytest.mark.parametrize(
+    "clip",
+    [(5, 1), (1, 1), 7, (1, 2, 3), ("a", "b"), (0, float("inf")), (-1e300, 1e300), (-1e-300, 1e-300)],
+)
 def test_a_range_that_is_none_is_refused(storage, clip):
-    with pytest.raises(InvalidInput, match="clip"):
+    with pytest.raises(InvalidInput, match="^clip") as caught:
         Campaign.create("delays", ARMS, 2, clip=clip, storage=storage)
+    assert "covariance" not in str(caught.value)
 
 
 def test_campaigns_without_a_range_are_stored_as_before(storage):

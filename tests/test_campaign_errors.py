@@ -210,7 +210,9 @@ def test_classes_of_ones_own_are_refused(tmp_path, own):
 
 def test_a_budget_that_nobody_can_count_is_refused(tmp_path):
     path = tmp_path / "x.db"
-    with pytest.raises(InvalidInput, match=f"^max_samples={2**70} is out of range; give a whole number from 1"):
+    with pytest.raises(
+        InvalidInput, match=f"^max_samples={2**70} is out of range; give a whole number from 1"
+    ):
         Campaign.create("lab", ["a", "b", "c"], 2, storage=path, max_samples=2**70)
     assert not path.exists()
 

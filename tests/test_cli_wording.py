@@ -19,6 +19,11 @@ CREATE = ("campaign", "create", "lab")
     [
         (CLUSTER, "leave them out with drop_missing", "leave them out with --drop-missing"),
         (CLUSTER, "or clip=(LOW, HIGH), which", "or --clip LOW:HIGH, which"),
+        (
+            CLUSTER,
+            "arm='id' is for rows and wide=True for columns",
+            "--arm 'id' is for rows and --wide for columns",
+        ),
         (CLUSTER, "clip=(3, -1) is empty", "--clip 3:-1 is empty"),
         (CLUSTER, "theta=(5.0, 1.0) is empty", "--theta 5.0,1.0 is empty"),
         (CLUSTER, "give n_clusters, or a distance_threshold", "give -k, or a --distance-threshold"),

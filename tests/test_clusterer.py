@@ -310,7 +310,10 @@ CONSTRUCTOR = {
         f"max_samples={2**60} is out of range; give a whole number from 1 to {2**53}",
     ),
     "nan name": ({"arms": [float("nan"), 1, 2, 3, 4, 5]}, "the name of arm 0 .* is not a finite number"),
-    "infinite name": ({"arms": [1, -float("inf"), 2, 3, 4, 5]}, "the name of arm 1 .* is not a finite number"),
+    "infinite name": (
+        {"arms": [1, -float("inf"), 2, 3, 4, 5]},
+        "the name of arm 1 .* is not a finite number",
+    ),
     "large name": ({"arms": [1, 2, 10**400, 3, 4, 5]}, "the name of arm 2 .* from -1e[+]300 to 1e[+]300"),
 }
 

@@ -41,6 +41,18 @@ def test_one_cluster_and_all_clusters_need_no_samples(k):
 def test_a_single_arm():
     assert la.BanditClusterer(1, 1, stopping=PAPER, family="gaussian").result().labels.tolist() == [0]
     assert la.psi([1.0], [2.0], 1).value == np.inf
+    by_threshold = la.BanditClusterer(arms=1, distance_threshold=1.0)
+    assert by_threshold.done
+    assert str(by_threshold.result()) == (
+        "1 cluster, 0 samples: 1 arm has only one partition into 1 cluster: no samples were needed\n  0: 0"
+    )
+
+
+def test_numbers_and_their_nouns():
+    assert str(la.BanditClusterer(1, 3).result()).startswith(
+        "1 cluster, 0 samples: 3 arms have only one partition into 1 cluster: "
+    )
+    assert repr(la.Problem([0.0, 1.0], 1)) == "Problem(2 arms, 1 feature, 1 cluster)"
 
 
 @pytest.mark.parametrize("family", ["gaussian", "exponential", f.Exponential("mean"), "poisson", "bernoulli"])

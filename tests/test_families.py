@@ -193,6 +193,8 @@ BAD = {
     "symmetric": lambda: Gaussian([[1.0, 0.5], [0.4, 1.0]]),
     "numbers": lambda: Gaussian("wide"),
     "low=2": lambda: bounded(2, 1),
+    "-1e+300 to 1e+300 is too large a range; give ends from -1e+50": lambda: bounded(-1e300, 1e300),
+    "0 to 1e-60 is too narrow a range; give ends at least 2e-50 apart": lambda: bounded([0, 0], [1, 1e-60]),
     "low='a'": lambda: bounded("a", 1),
     "low=[0, 0]": lambda: bounded([0, 0], [1, 2, 3]),
     "coordinate 1": lambda: Product([Poisson(), Categorical(3)]),

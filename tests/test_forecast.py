@@ -144,7 +144,7 @@ def test_words_claim_no_more_than_the_rule_does(tmp_path):
     assert "probability" not in seen(fixed)["known"]
     short = Campaign.create("short", ARMS, 2, storage=home, stopping=RULE, max_samples=4, family="gaussian")
     short.add_many(ARMS, TRUTH)
-    assert seen(short)["known"] == "Ended without a promise: these 2 clusters are a guess."
+    assert seen(short)["known"] == "Ended without a promise: 2 clusters, as a guess."
     assert "max_samples=4 is used up" in seen(short)["remark"]
     # the paper's rule cannot stop with so large an epsilon, and the page says so
     hard = Campaign.create(
@@ -152,6 +152,12 @@ def test_words_claim_no_more_than_the_rule_does(tmp_path):
     )
     hard.add_many(ARMS * 5, TRUTH * 5)
     assert "can never stop" in seen(hard)["remark"]
+    near = Campaign.create("near", ["a", "b"], distance_threshold=1, storage=home, family="gaussian")
+    near.add_many(["a", "b"] * 200, [0.0, 1.001] * 200)
+    assert seen(near)["known"] == "The best guess so far is 2 clusters. Nothing is promised yet."
+    assert seen(near)["remark"].startswith(
+        "heading for a tie: a and b are 0.001 (0 to 0.2) farther apart than"
+    )
     done = fed(home, 0, "done")
     done.retract(1, "a slip")
     words = seen(done)

@@ -53,7 +53,7 @@ def test_from_an_empty_list_to_the_stop(chrome, tmp_path):
             told = page.get_by_text(re.compile("Please measure")).inner_text()
             arm = re.search(r"measure (\w+):", told)[1]
             store(page, rng.normal(TRUTH[arm]))
-        page.get_by_text("clusters are the best guess so far").wait_for()
+        page.get_by_text("The best guess so far is").wait_for()
         page.get_by_label("Sample of").select_option(label="dot")  # one that nobody asked for
         store(page, -4.0)
         assert service_status(service)["samples"] == 5

@@ -137,7 +137,9 @@ class Alike(la.arms.ArmSource):
         self.rng = np.random.default_rng(1)
 
     def pull(self, index):
-        return self.rng.normal([dict(zip("abcde", (2.0, 2.5, 5.0, 5.4, 9.0), strict=True))[self.names[index]]])
+        return self.rng.normal(
+            [dict(zip("abcde", (2.0, 2.5, 5.0, 5.4, 9.0), strict=True))[self.names[index]]]
+        )
 
 
 @pytest.mark.parametrize("callback", [None, slow])

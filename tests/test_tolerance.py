@@ -220,6 +220,14 @@ def test_no_arm_starves():
         assert 2.5 < narrow / wide < 8.0, rule
 
 
+@pytest.mark.parametrize("tolerance", [-1.0, float("inf"), float("nan")])
+def test_a_tolerance_that_is_none_is_refused(tolerance):
+    with pytest.raises(InvalidInput, match="^tolerance=.*; give a number that is at least 0$"):
+        la.BanditClusterer(2, 3, tolerance=tolerance)
+    with pytest.raises(InvalidInput, match="^distance_threshold=.*; give a number that is above 0$"):
+        la.BanditClusterer(arms=3, distance_threshold=min(tolerance, float("inf")))
+
+
 def test_a_tie_without_a_tolerance_does_not_end():
     with pytest.raises(InvalidInput, match="give a tolerance"):
         la.Problem([0.0, 1.0, 2.0], 2)

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from linkarms._cuts import later_cuts
 from linkarms._ties import nearest_tie, tie_in_words
+from linkarms._witness import name_witness
+from linkarms._words import plural
 from linkarms.checks import ModelFit, Told
 from linkarms.engine import Engine
 from linkarms.families._unknown import moments_to_rows
 from linkarms.regions import Intervals
-from linkarms.result import Result, Tie, Witness, would_stop_at
+from linkarms.result import Result, Tie, would_stop_at
 
 __all__ = ["make_result"]
 
@@ -59,10 +61,7 @@ def make_result(
     else:
         labels = core.labels.copy() if engine.ready else np.full(n_arms, -1)
     indices = engine.witness if engine.ready and not engine.trivial else None
-    witness = None
-    if indices is not None:
-        u, v, a, b = (arms[i] if i >= 0 else None for i in indices)
-        witness = Witness((u, v) if indices[0] >= 0 else None, (a, b) if indices[2] >= 0 else None)
+    witness = None if indices is None else name_witness(indices, arms)
     tie = None if stopped else nearest_tie(engine, arms)
     return Result(
         labels=labels.astype(np.int64),
@@ -108,18 +107,29 @@ def _reason(
 ) -> str:
     """Whether the promise holds, and why or why not."""
     if engine.trivial:
-        return f"{len(arms)} arms have only one partition into {engine.n_clusters} clusters: no samples were needed"
+        have = "has" if len(arms) == 1 else "have"
+        into = plural(engine.goal.n_clusters or 1, "cluster")
+        return f"{plural(len(arms), 'arm')} {have} only one partition into {into}: no samples were needed"
     if stopped:
         spare = engine.goal.tolerance
         words = f"; differences of distances below {spare:g} are taken for equal" if spare else ""
-        which = f"the largest gap is at {engine.n_clusters} clusters, and " if engine.goal.largest_gap else ""
+        which = (
+            f"the largest gap is at {plural(engine.n_clusters, 'cluster')}, and "
+            if engine.goal.largest_gap
+            else ""
+        )
         return f"stopped: {which}{engine.stopping.promise(delta)}{words}"
     missing = [name for name, n in zip(arms, engine.core.counts, strict=True) if n == 0]
     start = "no promise yet: still running" if ending is None else f"no promise: {ending}"
     if missing:
         return f"{start}; {len(missing)} arm(s) have no sample, the first is {missing[0]!r}"
     if engine.ambiguous and engine.goal.tolerance == 0.0:
-        return f"{start}; the estimates have equal edges at the cut, so their partition is not unique"
+        equal = (
+            "equal edges at the cut"
+            if engine.goal.distance_threshold is None
+            else "a distance equal to the threshold"
+        )
+        return f"{start}; the estimates have {equal}, so their partition is not unique"
     bound = engine.error_bound()
     if ending is not None and bound is not None:
         start += f"; {would_stop_at(bound, ended=True)}"

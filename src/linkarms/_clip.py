@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkarms._validate import check_number
+from linkarms._validate import check_bounds, check_number
 from linkarms.errors import InvalidInput
 from linkarms.families import Bounded, bounded
 
@@ -53,4 +53,5 @@ def check_clip(clip: Any) -> Clip:
     low, high = check_number("clip[0]", low), check_number("clip[1]", high)
     if low >= high:
         raise InvalidInput(f"clip=({low:g}, {high:g}) is empty; give a lower and a higher number")
+    check_bounds(low, high, f"clip=({low:g}, {high:g})")
     return Clip(low, high)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from linkarms import _core
 from linkarms._validate import check_n_clusters, check_number
+from linkarms._words import plural
 from linkarms.errors import InvalidInput
 
 __all__ = ["Goal", "check_goal", "require_goal"]
@@ -96,7 +97,7 @@ class Goal:
         if self.largest_gap:
             what = "the cut with the largest gap"
         elif self.distance_threshold is None:
-            what = f"{self.n_clusters} clusters"
+            what = plural(self.n_clusters or 0, "cluster")
         else:
             what = f"clusters by the distance threshold {self.distance_threshold:g}"
         return what if self.tolerance == 0.0 else f"{what}, tolerance {self.tolerance:g}"

@@ -15,6 +15,7 @@ __all__ = ["COUNT", "Check", "Damage", "flag", "many", "maybe", "numbers", "reco
 
 Check = Callable[[Any, str], None]
 
+
 class Damage(ValueError):
     """What is wrong with the data, in words."""
 

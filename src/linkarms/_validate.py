@@ -17,8 +17,10 @@ __all__ = [
     "COUNT",
     "LARGEST",
     "LARGEST_NAME",
+    "NARROWEST",
     "VARIANCES",
     "CostsLike",
+    "check_bounds",
     "check_costs",
     "check_count",
     "check_delta",
@@ -41,6 +43,8 @@ LARGEST_NAME = 1e300
 VARIANCES = (1e-100, 1e104)
 #: The smallest and the largest cost of a sample, so that no sum of costs overflows.
 COSTS = (1e-50, 1e50)
+#: The least width of a range of samples: the square of its half is a variance.
+NARROWEST = 2.0 * math.sqrt(VARIANCES[0])
 
 #: The largest number of anything that is counted: up to here floating-point numbers count exactly.
 COUNT = 2**53
@@ -69,15 +73,35 @@ def check_number(
     name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, closed: bool = False
 ) -> float:
     """Return ``value`` as a float inside the open (or closed) interval, or say what is wrong with it."""
-    left, right = ("[", "]") if closed else ("(", ")")
+    span = _span(low, high, closed)
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
-        raise InvalidInput(
-            f"{name}={value!r} is not a finite number; give one in {left}{low:g}, {high:g}{right}"
-        )
+        raise InvalidInput(f"{name}={value!r} is not a finite number; give {span}")
     x = float(value)
     if not (low < x < high or (closed and (x in (low, high)))):
-        raise InvalidInput(f"{name}={x:g} is out of range; give a number in {left}{low:g}, {high:g}{right}")
+        raise InvalidInput(f"{name}={x:g} is out of range; give {span}")
     return x
+
+
+def _span(low: float, high: float, closed: bool) -> str:
+    """Return the numbers of an interval in words; infinity is not one of them."""
+    if low == -math.inf and high == math.inf:
+        return "a finite one"
+    if high == math.inf:
+        return f"a number that is {'at least' if closed else 'above'} {low:g}"
+    left, right = ("[", "]") if closed else ("(", ")")
+    return f"a number in {left}{low:g}, {high:g}{right}"
+
+
+def check_bounds(low: float, high: float, what: str) -> None:
+    """Refuse a range of samples that is too large or too narrow for the arithmetic."""
+    if max(abs(low), abs(high)) > LARGEST:
+        raise InvalidInput(
+            f"{what} is too large a range; give ends from -{LARGEST:g} to {LARGEST:g}, in another unit if need be"
+        )
+    if high - low < NARROWEST:
+        raise InvalidInput(
+            f"{what} is too narrow a range; give ends at least {NARROWEST:g} apart, in another unit if need be"
+        )
 
 
 def check_seed(value: Any) -> int:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkarms._goal import Goal, check_goal, require_goal
 from linkarms._validate import CostsLike, check_costs, check_integer, check_names, check_parameters
+from linkarms._words import plural
 from linkarms.errors import InvalidInput, TooLarge, UnknownArm
 from linkarms.families import Exponential, FamilyLike, resolve
 
@@ -140,7 +141,8 @@ class Problem:
         return self.goal.is_right(self.parameters, np.asarray(labels, dtype=np.int64))
 
     def __repr__(self) -> str:
-        return f"Problem({self.n_arms} arms, {self.n_features} features, {self.n_clusters} clusters)"
+        sizes = ((self.n_arms, "arm"), (self.n_features, "feature"), (self.n_clusters, "cluster"))
+        return f"Problem({', '.join(plural(n, noun) for n, noun in sizes)})"
 
 
 class problems:

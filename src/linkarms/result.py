@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms._witness import Tie, Witness, read_witness
+from linkarms._words import plural
 from linkarms.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -332,6 +333,7 @@ class Result:
 
     def __str__(self) -> str:
         price = "" if self.costs is None else f" that cost {self.cost:,.6g}"
-        head = f"{len(self.clusters)} clusters, {self.samples} samples{price}: {self.reason}"
+        found, samples = plural(len(self.clusters), "cluster"), plural(self.samples, "sample")
+        head = f"{found}, {samples}{price}: {self.reason}"
         clusters = [f"  {k}: {', '.join(map(str, c))}" for k, c in enumerate(self.clusters)]
         return "\n".join([head, *clusters, *(f"warning: {text}" for text in self.warnings)])

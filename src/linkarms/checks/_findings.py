@@ -6,6 +6,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from linkarms._words import few
+
 __all__ = ["Finding", "make_finding"]
 
 
@@ -143,7 +145,4 @@ def make_finding(
 def _who(arms: Sequence[Hashable], together: bool) -> str:
     if together:
         return "all arms together"
-    if len(arms) == 1:
-        return f"arm {arms[0]!r}"
-    shown = ", ".join(repr(a) for a in arms[:3])
-    return f"arms {shown}" + (f" and {len(arms) - 3} more" if len(arms) > 3 else "")
+    return f"arm{'s' if len(arms) > 1 else ''} {few(arms)}"

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from linkarms._words import least_samples
 from linkarms.cli._options import Delta, Json, ProblemName, Quiet, Seed
 from linkarms.cli._output import plain_table, print_json
 from linkarms.cli._parse import parse_problem
@@ -59,12 +60,7 @@ def bound(
     else:
         console = Console(highlight=False, soft_wrap=True)
         console.print(Text(str(found), style="bold"))
-        fewer = (
-            f"with fewer than {samples:,.1f} samples on average"
-            if known.costs is None
-            else f"at an average cost below {samples:,.1f}"
-        )
-        console.print(Text(f"no rule promises delta={delta:g} {fewer}"))
+        console.print(Text(least_samples(delta, samples, known.costs)))
         table: Table = plain_table("arm", "cluster", "best share")
         for arm, label, weight in zip(known.arms, known.labels, found.weights, strict=True):
             table.add_row(Text(str(arm)), str(label), f"{weight:.2%}")

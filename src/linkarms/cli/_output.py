@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from linkarms._words import plural
 from linkarms.cli._colors import terminal_color
 from linkarms.cli._wording import in_options
 from linkarms.errors import InvalidInput, require
@@ -41,11 +42,9 @@ def print_json(content: dict[str, Any]) -> None:
 def print_result(result: Result) -> None:
     """The clusters in words on stdout."""
     console = Console(highlight=False, soft_wrap=True)
-    count = len(result.clusters)
     price = "" if result.costs is None else f" that cost {result.cost:,.6g}"
-    console.print(
-        Text(f"{count} cluster{'s' if count != 1 else ''}, {result.samples:,} samples{price}", style="bold")
-    )
+    head = f"{plural(len(result.clusters), 'cluster')}, {plural(result.samples, 'sample')}{price}"
+    console.print(Text(head, style="bold"))
     for label, arms in enumerate(result.clusters):
         line = Text("  ")
         line.append(f"● {label}", style=terminal_color(label, console))

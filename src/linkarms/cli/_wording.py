@@ -48,7 +48,7 @@ def speaking_of(command: Any, words: Sequence[str]) -> Iterator[None]:
 def in_options(text: str) -> str:
     """Return a message of the library with the options of the current command in place of Python's arguments.
 
-    ``name=value`` is translated, and a name with an underscore also on its own. Quoted words are the user's, and stay.
+    ``name=value`` is translated (``name=True`` to the option alone), and a name with an underscore also on its own. Quoted words are the user's, and stay.
     """
     for phrase, said in _PHRASES:
         text = re.sub(phrase, said, text)
@@ -65,5 +65,5 @@ def _translate(text: str, name: str, option: str) -> str:
             lambda found: f"{option} {found[1]}{_BETWEEN[name]}{found[2]}",
             text,
         )
-    text = re.sub(rf"(?<![\w.-]){name}=", f"{option} ", text)
+    text = re.sub(rf"(?<![\w.-]){name}=(True\b)?", lambda found: option if found[1] else f"{option} ", text)
     return re.sub(rf"(?<![\w.-]){name}(?![\w=(.])", option, text) if "_" in name else text

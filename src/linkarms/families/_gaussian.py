@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkarms import _core
-from linkarms._validate import VARIANCES
+from linkarms._validate import VARIANCES, check_bounds
 from linkarms.errors import InvalidInput
 from linkarms.families._base import ROUNDING, Array, Family
 
@@ -153,6 +153,8 @@ class Bounded(Gaussian):
             np.isfinite(self.low) & np.isfinite(self.high) & (self.low < self.high)
         ):
             raise InvalidInput(f"bounds low={low!r}, high={high!r} are not finite with low < high; fix them")
+        for a, b in zip(self.low.ravel().tolist(), self.high.ravel().tolist(), strict=True):
+            check_bounds(a, b, f"{a:g} to {b:g}")
         self.independent = independent
         self.support = "numbers " + (
             f"from {self.low:g} to {self.high:g}"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms._validate import check_delta
+from linkarms._words import number_of_samples
 from linkarms.bound import Bound, lower_bound
 from linkarms.errors import LinkarmsError
 from linkarms.montecarlo._binomial import error_interval, promise_is_broken
@@ -161,7 +162,7 @@ def _cells(row: AuditRow) -> list[str]:
     def number(x: float | None, form: str = ",.0f") -> str:
         return "-" if x is None else format(x, form)
 
-    low, high = f"{row.least_low:,.1f}", f"{row.least_high:,.1f}"
+    low, high = number_of_samples(row.least_low, 1), number_of_samples(row.least_high, 1)
     return [
         f"{row.delta:g}",
         f"{row.errors:,} of {row.trials:,}",

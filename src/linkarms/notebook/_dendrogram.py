@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from linkarms._words import plural
 from linkarms.plots import cluster_color, dendrogram_info
 from linkarms.result import Result
 
@@ -69,6 +70,4 @@ def _facts(result: Result, m: int) -> str:
     """Return cluster, samples and estimate of arm ``m``."""
     estimate = ", ".join(f"{x:.4g}" for x in result.parameters[m].tolist() if x is not None)
     pulls = int(result.pulls[m])
-    return (
-        f"cluster {int(result.labels[m])}, {pulls:,} sample{'s' if pulls != 1 else ''}, estimate {estimate}"
-    )
+    return f"cluster {int(result.labels[m])}, {plural(pulls, 'sample')}, estimate {estimate}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from linkarms._words import least_samples
 from linkarms.notebook._markup import badge, card, paragraph, table
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def plan_html(plan: Plan) -> str:
     str
         One ``<div>``.
     """
-    least = f"No rule promises delta = {plan.delta:g} with fewer than {plan.samples:,.1f} samples on average."
+    least = f"N{least_samples(plan.delta, plan.samples, plan.bound.costs)[1:]}."
     shares = zip(plan.arms, plan.bound.weights, strict=True)
     best = "Best shares: " + ", ".join(f"{arm} {100 * w:.0f}%" for arm, w in shares) + "."
     return card("Plan", [paragraph(least), paragraph(best), table(*plan.table())])

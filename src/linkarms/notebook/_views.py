@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linkarms._words import plural
 from linkarms.notebook._dendrogram import dendrogram_svg
 from linkarms.notebook._markup import badge, card, meter, paragraph, table, warning
 from linkarms.result import Result, would_stop_at
@@ -40,10 +41,8 @@ def result_html(result: Result) -> str:
     >>> html.startswith("<div"), "wrong with probability at most 0.05" in html
     (True, True)
     """
-    count = len(result.clusters)
-    title = (
-        f"{count} cluster{'s' if count != 1 else ''} of {len(result.arms)} arms, {result.samples:,} samples"
-    )
+    clusters, arms = plural(len(result.clusters), "cluster"), plural(len(result.arms), "arm")
+    title = f"{clusters} of {arms}, {plural(result.samples, 'sample')}"
     return card(
         title, [badge(result.stopped, _sentence(result.reason)), *_body(result), paragraph(_next(result))]
     )
@@ -72,7 +71,7 @@ def clusterer_html(run: BanditClusterer) -> str:
     result = run.result()
     pending = sum(run.pending.values())
     state = "done" if run.done else "running"
-    title = f"BanditClusterer: {len(run.arms)} arms, {run.goal}, delta={run.delta:g}, {run.n_samples:,} samples, {state}"
+    title = f"BanditClusterer: {plural(len(run.arms), 'arm')}, {run.goal}, delta={run.delta:g}, {plural(run.n_samples, 'sample')}, {state}"
     parts = [badge(result.stopped, _sentence(result.reason))]
     if not run.done:
         if math.isfinite(result.threshold):

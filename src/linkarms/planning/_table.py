@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms._words import least_samples
 from linkarms.bound import Bound
 
 __all__ = ["Plan", "PlanRow"]
@@ -177,9 +178,7 @@ class Plan:
         shares = zip(self.arms, self.bound.weights, strict=True)
         return [
             str(self.bound),
-            f"no rule promises delta={self.delta:g} with fewer than {self.samples:,.1f} samples on average"
-            if self.bound.costs is None
-            else f"no rule promises delta={self.delta:g} at an average cost below {self.samples:,.1f}",
+            least_samples(self.delta, self.samples, self.bound.costs),
             "best shares: " + ", ".join(f"{arm}: {weight:.1%}" for arm, weight in shares),
         ]
 

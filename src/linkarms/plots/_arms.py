@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkarms._words import plural
 from linkarms.errors import InvalidInput
 from linkarms.linkage import minimum_spanning_tree
 from linkarms.plots._labels import place_labels
@@ -163,8 +164,7 @@ def plot_arms(result: Result, true_parameters: ArrayLike | None = None, *, ax: A
 
     handles = [] if info.truth is None else [Line2D([], [], **_TRUTH)]
     if info.missing:
-        count = len(info.missing)
-        text = f"{count} arm{'s' if count > 1 else ''} without a sample"
+        text = f"{plural(len(info.missing), 'arm')} without a sample"
         handles.append(Line2D([], [], linestyle="none", label=text))
     if handles:
         key(ax, handles)

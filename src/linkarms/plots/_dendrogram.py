@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkarms._words import plural
 from linkarms.linkage import linkage_matrix
 from linkarms.plots._style import ACCENT, INK, MUTED, cluster_color, key, label_rows, new_axes, row_font, tidy
 from linkarms.result import Result
@@ -141,11 +142,10 @@ def plot_dendrogram(result: Result, *, ax: Axes | None = None) -> Axes:
         ax.plot(0.0, row, "o", color=cluster_color(label), markersize=size, clip_on=False, zorder=3)
     handles: list[Any] = []
     if info.cut is not None:
-        count = len(set(info.labels))
         text = (
             f"distance threshold {info.cut:g}"
             if info.by_threshold
-            else f"cut into {count} cluster{'s' if count > 1 else ''}"
+            else f"cut into {plural(len(set(info.labels)), 'cluster')}"
         )
         handles.append(ax.axvline(info.cut, color=INK, linewidth=1.2, linestyle=(0, (4, 2.5)), label=text))
     for i, (count, low, high) in enumerate(info.certified):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from linkarms._words import plural
 from linkarms.errors import require
 from linkarms.plots._style import INK, STYLE, cluster_color, new_figure, tidy
 
@@ -53,7 +54,7 @@ def linkage_steps_info(content: LinkageSteps) -> LinkageStepsInfo:
     '6 clusters'
     """
     titles = [
-        f"{len(step)} clusters" + ("" if at is None else f", merged at {at:.3g}")
+        plural(len(step), "cluster") + ("" if at is None else f", merged at {at:.3g}")
         for step, at in zip(content.steps, content.distances, strict=True)
     ]
     return LinkageStepsInfo(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
+from linkarms._words import plural
 from linkarms.errors import require
 from linkarms.plots._arms import plot_arms
 from linkarms.plots._dendrogram import plot_dendrogram
@@ -78,9 +79,9 @@ def summary(
 
 def _headline(result: Result) -> str:
     count = len(result.clusters)
-    arms = f"{len(result.arms):,} arm{'s' if len(result.arms) != 1 else ''}"
-    found = f"{count} cluster{'s' if count != 1 else ''} of {arms}" if count else f"{arms}, no clusters yet"
-    return f"{found}, {result.samples:,} samples"
+    arms = plural(len(result.arms), "arm")
+    found = f"{plural(count, 'cluster')} of {arms}" if count else f"{arms}, no clusters yet"
+    return f"{found}, {plural(result.samples, 'sample')}"
 
 
 def _promise(result: Result) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from linkarms._words import plural
 from linkarms.campaign import Campaign, Look, Overview, Status, Trace
 from linkarms.campaign._report import CONDITIONAL
 from linkarms.plots import ArmsInfo, arms_info, dendrogram_info
@@ -145,11 +146,16 @@ def _words(status: Status, result: Result, looks: list[Look]) -> dict[str, Any]:
     if status.stopped:  # in the rule's own words: some promise nothing
         known, remark = f"Done: {reason.removeprefix('stopped: ')}.", ""
     elif status.done:
-        known, remark = f"Ended without a promise: these {len(status.clusters)} clusters are a guess.", reason
+        known, remark = (
+            f"Ended without a promise: {plural(len(status.clusters), 'cluster')}, as a guess.",
+            reason,
+        )
     elif missing:
         known, remark = f"Nothing yet: {len(missing)} of {len(status.arms)} arms have no sample.", ""
     else:
-        known = f"{len(status.clusters)} clusters are the best guess so far. Nothing is promised yet."
+        known = (
+            f"The best guess so far is {plural(len(status.clusters), 'cluster')}. Nothing is promised yet."
+        )
     doubt = None
     if result.witness is not None and not status.stopped:
         intra, inter = result.witness.intra, result.witness.inter
