@@ -91,6 +91,39 @@ def test_the_cases_that_were_found():
         run.tell(0, 1e160)
 
 
+def told(unit, arms, family="gaussian-unknown", d=1):
+    """A run of four arms; the samples of some of them are in a small unit."""
+    rng, run = np.random.default_rng(1), la.BanditClusterer(2, 4, n_features=d, family=family)
+    for _ in range(60):
+        for arm, mean in enumerate((0.0, 1.0, 5.0, 6.3)):
+            run.tell(arm, (unit if arm in arms else 1.0) * rng.normal(mean, size=d))
+    return run.result()
+
+
+@pytest.mark.parametrize(
+    ("family", "d"), [("gaussian-unknown", 1), ("gaussian-unknown", 2), ("gaussian-unknown:shared", 1)]
+)
+def test_a_small_unit_changes_nothing(family, d):
+    plain = told(1.0, range(4), family, d)
+    for unit in (1e-20, 1e-55, 1e29):
+        small = told(unit, range(4), family, d)
+        assert (small.stopped, small.samples, small.clusters) == (True, plain.samples, plain.clusters)
+        assert small.error_bound == pytest.approx(plain.error_bound, rel=1e-3)
+
+
+@pytest.mark.parametrize("unit", [1e-90, 1e-158, 1e-320])
+def test_a_unit_that_is_too_small_counts_as_0(unit):
+    for arms in ((0,), (2,), (0, 1)):  # some arms alone
+        mixed, zeros = told(unit, arms), told(0.0, arms)
+        assert (mixed.stopped, mixed.samples, mixed.evidence) == (
+            zeros.stopped,
+            zeros.samples,
+            zeros.evidence,
+        )
+    r = told(unit, range(4))
+    assert (r.stopped, r.error_bound, r.parameters.any()) == (False, 1.0, False)
+
+
 @pytest.mark.parametrize("family", ["gaussian", F.UnknownVariance(), None])
 def test_recorded_samples_and_measured_ones(family):
     bad = {"a": [0.0, 1.7e308, -1.7e308], "b": [1.0, 2.0, 3.0], "c": [5.0, 6.0, 7.0]}

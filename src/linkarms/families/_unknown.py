@@ -20,9 +20,11 @@ from linkarms.families._base import Array as FloatArray
 from linkarms.families._base import Family
 from linkarms.families._gaussian import Gaussian
 
-__all__ = ["Shape", "UnknownVariance", "moments_from_rows", "moments_to_rows"]
+__all__ = ["SMALLEST", "Shape", "UnknownVariance", "moments_from_rows", "moments_to_rows"]
 
 Shape = Literal["isotropic", "coordinate", "full"]
+#: Numbers closer to 0 count as 0: the evidence has products of squares of differences, which are then at least about 1e-304.
+SMALLEST = 1e-60
 
 
 class UnknownVariance(Family):
@@ -88,6 +90,10 @@ class UnknownVariance(Family):
         if self.covariance != "isotropic":
             return self.covariance
         return "shared" if self.shared else "separate"
+
+    def statistics(self, values: FloatArray) -> FloatArray:
+        """Return the samples, with 0 for numbers below `SMALLEST` in size."""
+        return np.where(np.abs(values) < SMALLEST, 0.0, values)
 
     def kl(self, theta: ArrayLike, lam: ArrayLike) -> float:
         """Refuse: the divergence depends on the variance."""
