@@ -110,7 +110,7 @@ def test_vectors_and_a_family_of_choice(storage):
     [(5, 1), (1, 1), 7, (1, 2, 3), ("a", "b"), (0, float("inf")), (-1e300, 1e300), (-1e-300, 1e-300)],
 )
 def test_a_range_that_is_none_is_refused(storage, clip):
-    with pytest.raises(InvalidInput, match="^clip") as caught:
+    with pytest.raises(InvalidInput, match=r"^clip") as caught:
         Campaign.create("delays", ARMS, 2, clip=clip, storage=storage)
     assert "covariance" not in str(caught.value)
 

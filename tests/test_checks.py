@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy import integrate, special, stats
+from tests.recorded.geometric import Geometric
 
 import linkarms as la
 from linkarms import _core
@@ -247,14 +248,89 @@ def test_plot_fit_shows_a_wrong_variance_and_refuses_what_it_cannot_show():
     assert info.names[:2] == ("a, 0", "a, 1")
     slopes = [np.polyfit(x, y, 1)[0] for x, y in zip(info.model, info.records, strict=True)]
     assert np.allclose(slopes, 3.0, atol=0.6)
-    with pytest.raises(InvalidInput, match="the bounded family has no distribution"):
-        la.plots.plot_fit(
-            la.cluster(
-                {"a": [0.0, 1.0] * 9, "b": [1.0, 0.9] * 9, "c": [0.1] * 18}, 2, clip=(0, 1), max_samples=20
-            )
-        )
     with pytest.raises(InvalidInput, match="no arm has 5 samples"):
         la.plots.plot_fit(la.BanditClusterer(2, 3).result())
+    equal = la.BanditClusterer(2, 3, family="gaussian-unknown")
+    equal.tell_many([0, 1, 2] * 9, [1.5] * 27)
+    with pytest.raises(InvalidInput, match="no arm has 5 samples that vary"):
+        la.plots.plot_fit(equal.result())
+
+
+def texts(axes):
+    return [text.get_text() for text in axes.texts]
+
+
+def test_plot_fit_of_bounded_samples_is_their_range():
+    rng = np.random.default_rng(11)
+    means = (("a", 2.0), ("b", 3.0), ("c", 9.0))
+    data = {name: np.clip(rng.normal(m, 2.0, 300), 0.0, 10.0) for name, m in means}
+    result = la.cluster(data, 2, clip=(0, 10), max_samples=300)
+    info = la.plots.fit_info(result)
+    assert [row.name for row in info.rows] == ["a", "b", "c"]
+    assert [row.at_low for row in info.rows] == [int((x == 0.0).sum()) for x in data.values()]
+    assert [row.at_high for row in info.rows] == [int((x == 10.0).sum()) for x in data.values()]
+    axes = la.plots.plot_fit(result)
+    assert axes.get_title(loc="left") == "Samples in their declared range"
+    assert texts(axes)[:2] == [str(info.rows[0].at_low), str(info.rows[0].at_high)]
+    # an end per coordinate and arm: the axis is a share of each range
+    families = [la.families.bounded([0, -5], [10, 5 + m]) for m in range(3)]
+    pairs = {name: np.column_stack([x, x - 5.0]) for name, x in data.items()}
+    ranges = la.plots.fit_info(la.cluster(pairs, 2, family=families, max_samples=30)).rows
+    assert [(row.name, row.low, row.high) for row in ranges[2:4]] == [
+        ("b, 0", 0.0, 10.0),
+        ("b, 1", -5.0, 6.0),
+    ]
+    drawn = la.plots.plot_fit(la.cluster(pairs, 2, family=families, max_samples=30))
+    assert drawn.get_xlabel().startswith("sample, as a share of the declared range")
+
+
+def test_plot_fit_of_categories_is_their_counts_beside_the_estimates():
+    rng, family = np.random.default_rng(12), la.families.Categorical(3)
+    shares = {"a": (0.1, 0.2, 0.7), "b": (0.2, 0.2, 0.6), "c": (0.8, 0.1, 0.1)}
+    c = la.BanditClusterer(2, [*shares, "d"], n_features=3, family=family)
+    for name, p in shares.items():
+        c.tell_many([name] * 200, family.encode(rng.choice(3, 200, p=p)))
+    result = c.result()
+    info = la.plots.fit_info(result)
+    assert info.names == tuple(f"{name}, {k}" for name in shares for k in range(3))  # d has no sample
+    assert info.totals == (200,) * 9
+    assert np.allclose(np.array(info.counts) / 200, np.ma.getdata(result.parameters)[:3].ravel())
+    assert np.allclose(info.probabilities, np.array(info.counts) / 200)
+    axes = la.plots.plot_fit(result)
+    assert [bar.get_width() for bar in axes.patches] == pytest.approx(np.array(info.counts) / 200)
+    assert texts(axes) == [str(n) for n in info.counts]
+
+
+def test_plot_fit_leaves_out_what_has_no_distribution_beside_what_has():
+    rng = np.random.default_rng(13)
+    pairs = {
+        name: np.column_stack([rng.poisson(m, 99), rng.random(99)])
+        for name, m in (("a", 3), ("b", 4), ("c", 90))
+    }
+    family = la.families.Product([la.families.Poisson(), la.families.bounded(0, 1)])
+    result = la.cluster(pairs, 2, family=family, max_samples=30)
+    info = la.plots.fit_info(result)
+    assert (info.names, info.left_out) == (("a, 0", "b, 0", "c, 0"), ("a, 1", "b, 1", "c, 1"))
+    legend = la.plots.plot_fit(result).get_legend()
+    assert legend.get_texts()[-1].get_text() == "without a distribution: 'a, 1', 'b, 1', 'c, 1'"
+
+
+@pytest.mark.parametrize("family", ["bounded:0:1", "categorical:2"])
+def test_plot_fit_of_many_arms_has_no_numbers(tmp_path, family):
+    rng, d = np.random.default_rng(15), 2 if "categorical" in family else 1
+    c = la.BanditClusterer(2, 60, n_features=d, family=family)
+    for m in range(60):
+        c.tell_many([m] * 6, np.eye(2)[rng.integers(2, size=6)] if d == 2 else rng.random(6))
+    axes = la.plots.plot_fit(c.result())
+    assert texts(axes) == []
+    axes.figure.savefig(tmp_path / "fit.png", dpi=50)
+
+
+def test_plot_fit_draws_from_a_family_of_ones_own():
+    rng, family = np.random.default_rng(14), Geometric()
+    data = {name: rng.geometric(p, (300, 1)) - 1.0 for name, p in (("a", 0.02), ("b", 0.022), ("c", 0.5))}
+    info = la.plots.fit_info(la.cluster(data, 2, family=family, max_samples=60))
+    assert np.abs(np.array(info.model[0]) - np.array(info.records[0]))[5:-5].max() < 0.35
 
 
 def test_special_functions_are_those_of_scipy():

@@ -222,9 +222,9 @@ def test_no_arm_starves():
 
 @pytest.mark.parametrize("tolerance", [-1.0, float("inf"), float("nan")])
 def test_a_tolerance_that_is_none_is_refused(tolerance):
-    with pytest.raises(InvalidInput, match="^tolerance=.*; give a number that is at least 0$"):
+    with pytest.raises(InvalidInput, match=r"^tolerance=.*; give a number that is at least 0$"):
         la.BanditClusterer(2, 3, tolerance=tolerance)
-    with pytest.raises(InvalidInput, match="^distance_threshold=.*; give a number that is above 0$"):
+    with pytest.raises(InvalidInput, match=r"^distance_threshold=.*; give a number that is above 0$"):
         la.BanditClusterer(arms=3, distance_threshold=min(tolerance, float("inf")))
 
 

@@ -23,8 +23,8 @@ def nearest_tie(engine: Engine, arms: tuple[Hashable, ...]) -> Tie | None:
     """Return the gap that keeps a run from stopping; None where there is no witness, no rule of the core, or a tolerance.
 
     ``gap = |theta_a - theta_b| - |theta_u - theta_v|`` of the estimates at psi's witness; under a distance threshold, which stands for the
-    pair that is missing, ``|theta_a - theta_b| - r`` or ``r - |theta_u - theta_v|``. To close it costs ``psi = gap^2 / (2 V)`` with ``V`` the
-    variance of the gap (exactly so for two or four Gaussian arms, nearly for others), hence the standard error ``gap / sqrt(2 psi)``. At
+    pair that is missing, ``|theta_a - theta_b| - r`` or ``r - |theta_u - theta_v|``. To close it costs ``psi = gap^2 / (2 V)`` with ``V``
+    the variance of the gap (exactly so for two or four Gaussian arms, nearly for others), hence the error ``gap / sqrt(2 psi)``. At
     this gap and these shares of the samples psi grows like their number ``t``, and the prices of the arms like their logarithm: the
     samples at the stop solve ``psi s - price - (m d / 2) log s = threshold`` for ``s = t' / t``, with ``m`` arms concerned.
     """

@@ -48,7 +48,8 @@ def speaking_of(command: Any, words: Sequence[str]) -> Iterator[None]:
 def in_options(text: str) -> str:
     """Return a message of the library with the options of the current command in place of Python's arguments.
 
-    ``name=value`` is translated (``name=True`` to the option alone), and a name with an underscore also on its own. Quoted words are the user's, and stay.
+    ``name=value`` is translated (``name=True`` to the option alone), and a name with an underscore also on its own. Quoted words are the
+    user's, and stay.
     """
     for phrase, said in _PHRASES:
         text = re.sub(phrase, said, text)

@@ -14,6 +14,8 @@ from linkarms.plots._error_curve import (
 )
 from linkarms.plots._evidence import History, HistoryRecorder, plot_evidence
 from linkarms.plots._fit import FitInfo, fit_info, plot_fit
+from linkarms.plots._fit_categories import CategoryFitInfo
+from linkarms.plots._fit_ranges import RangeFitInfo, RangeRow
 from linkarms.plots._linkage_steps import LinkageStepsInfo, linkage_steps_info, plot_linkage_steps
 from linkarms.plots._pulls import PullsInfo, plot_pulls, pulls_info
 from linkarms.plots._report import write_report
@@ -32,6 +34,7 @@ from linkarms.plots._summary import summary
 
 __all__ = [
     "ArmsInfo",
+    "CategoryFitInfo",
     "DendrogramInfo",
     "ErrorCurve",
     "ErrorCurveInfo",
@@ -40,6 +43,8 @@ __all__ = [
     "HistoryRecorder",
     "LinkageStepsInfo",
     "PullsInfo",
+    "RangeFitInfo",
+    "RangeRow",
     "RunTimesInfo",
     "SlopesInfo",
     "StoppingCurve",

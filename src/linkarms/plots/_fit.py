@@ -1,21 +1,26 @@
-"""Quantiles of the samples over those of their model."""
+"""Samples beside what their family says: quantiles of both, their range, or the probabilities of their categories."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from linkarms._words import few
+from linkarms.arms._resampled import Resampled
 from linkarms.errors import InvalidInput
+from linkarms.families import Bounded
+from linkarms.plots._fit_categories import CategoryFitInfo, categories_info, draw_categories
+from linkarms.plots._fit_model import distribution, family_of
+from linkarms.plots._fit_ranges import RangeFitInfo, RangeRow, draw_ranges, ranges_info
 from linkarms.plots._style import FAINT, cluster_color, cluster_marker, new_axes, tidy
 from linkarms.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from linkarms.families import Family
     from linkarms.paper import Experiment
 
 __all__ = ["FitInfo", "fit_info", "plot_fit"]
@@ -25,6 +30,8 @@ _WIDE = 5.0
 #: Fewer samples of an arm than this are not drawn.
 _FEWEST = 5
 _LEVELS = 50
+
+Quantiles: TypeAlias = tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,8 @@ class FitInfo:
         ``"mean"``: in units of the model's mean. ``"standard deviation"``: from the arm's mean, in the model's standard deviations.
     title : str
         What is shown.
+    left_out : tuple of str
+        Arms and coordinates of which only a range is assumed, where others have a distribution to compare with.
 
     Examples
     --------
@@ -51,13 +60,14 @@ class FitInfo:
     """
 
     names: tuple[str, ...]
-    model: tuple[tuple[float, ...], ...]
-    records: tuple[tuple[float, ...], ...]
+    model: tuple[Quantiles, ...]
+    records: tuple[Quantiles, ...]
     unit: str
     title: str
+    left_out: tuple[str, ...] = ()
 
 
-def fit_info(run: Result | Experiment) -> FitInfo:
+def fit_info(run: Result | Experiment) -> FitInfo | RangeFitInfo | CategoryFitInfo:
     """Build the data of `plot_fit`.
 
     Examples
@@ -80,61 +90,59 @@ def _of_experiment(experiment: Experiment) -> FitInfo:
     return FitInfo(tuple(names), tuple(model), tuple(records), "mean", title)
 
 
-def _of_result(result: Result) -> FitInfo:
+def _of_result(result: Result) -> FitInfo | RangeFitInfo | CategoryFitInfo:
     if result.fit is None or result.fit.families is None:
         raise InvalidInput(
             "this result holds no samples; use the result of the run itself, not one from a file or campaign"
         )
-    names, model, records = [], [], []
-    for arm, family, samples in zip(
-        result.arms, result.fit.families.families, result.fit.samples, strict=True
-    ):
-        for i in range(samples.shape[1] if len(samples) >= _FEWEST else 0):
-            n = min(len(samples), _LEVELS)
-            levels = (np.arange(n) + 0.5) / n
-            expected = _model(family, samples, i)
-            mean, deviation = float(expected.mean()), float(expected.std())
-            if deviation == 0.0:
-                continue
-            coordinate = str(i) if result.features is None else result.features[i]
-            names.append(f"{arm}, {coordinate}" if samples.shape[1] > 1 else str(arm))
-            model.append(tuple(((expected.ppf(levels) - mean) / deviation).tolist()))
-            records.append(tuple(((np.quantile(samples[:, i], levels) - mean) / deviation).tolist()))
-    if not names:
+    if not any(len(x) >= _FEWEST for x in result.fit.samples):
+        raise InvalidInput(f"no arm has {_FEWEST} samples; there is nothing to compare yet")
+    if result.fit.families.families[0].name == "categorical":
+        return categories_info(result)
+    columns = list(_columns(result))
+    ranges = [row for row in columns if isinstance(row, RangeRow)]
+    compared = [row for row in columns if not isinstance(row, RangeRow)]
+    if ranges and not compared:
+        return ranges_info(ranges)
+    if not compared:
         raise InvalidInput(f"no arm has {_FEWEST} samples that vary; there is nothing to compare yet")
-    return FitInfo(
-        tuple(names), tuple(model), tuple(records), "standard deviation", "Samples against the model"
-    )
+    names, model, records = zip(*compared, strict=True)
+    left_out = tuple(row.name for row in ranges)
+    return FitInfo(names, model, records, "standard deviation", "Samples against the model", left_out)
 
 
-def _model(family: Family, samples: NDArray[np.float64], coordinate: int) -> Any:
-    """Return the SciPy distribution that a family says one coordinate of the samples has, at their own mean."""
-    from scipy import stats
-
-    parts = getattr(family, "families", None)
-    part: Any = family if parts is None else parts[coordinate]
-    numbers = samples[:, coordinate]
-    mean = float(numbers.mean())
-    if part.name == "gaussian":
-        variances = np.diag(part.matrix(samples.shape[1] if parts is None else 1))
-        return stats.norm(mean, np.sqrt(variances[coordinate if parts is None else 0]))
-    if part.name.startswith("gaussian-unknown"):
-        return stats.norm(mean, numbers.std(ddof=1))
-    if part.name == "poisson":
-        return stats.poisson(mean)
-    if part.name in ("exponential", "gamma"):
-        return stats.gamma(part.shape, scale=mean / part.shape)
-    if part.name == "bernoulli":
-        return stats.bernoulli(mean)
-    raise InvalidInput(
-        f"the {part.name} family has no distribution to compare with: it assumes none, or it is your own"
-    )
+def _columns(result: Result) -> Iterator[RangeRow | tuple[str, Quantiles, Quantiles]]:
+    """For each arm and coordinate with samples: its range, or its name and quantiles if the samples vary."""
+    assert result.fit is not None
+    assert result.fit.families is not None
+    families = (f.model if isinstance(f, Resampled) else f for f in result.fit.families.families)
+    for arm, label, family, samples in zip(
+        result.arms, result.labels, families, result.fit.samples, strict=True
+    ):
+        n, d = samples.shape
+        for i in range(d if n >= _FEWEST else 0):
+            coordinate = str(i) if result.features is None else result.features[i]
+            name, part = f"{arm}, {coordinate}" if d > 1 else str(arm), family_of(family, i)
+            numbers = samples[:, i]
+            if isinstance(part, Bounded):
+                low, high = (float(np.broadcast_to(end, d)[i]) for end in (part.low, part.high))
+                yield RangeRow(name, int(label), low, high, tuple(numbers.tolist()))
+                continue
+            expected = distribution(family, samples, i)
+            mean, deviation = float(expected.mean()), float(expected.std())
+            levels = (np.arange(min(n, _LEVELS)) + 0.5) / min(n, _LEVELS)
+            if deviation > 0.0:
+                both = (expected.ppf(levels), np.quantile(numbers, levels))
+                model, told = (tuple(((x - mean) / deviation).tolist()) for x in both)
+                yield name, model, told
 
 
 def plot_fit(run: Result | Experiment, *, ax: Axes | None = None) -> Axes:
-    """Draw quantiles of the samples against those of the model; on the diagonal they agree.
+    """Draw the samples of a run beside what their family says.
 
-    Points above the diagonal on the right, or below it on the left, are samples further out than the model expects.
+    Where the family has a distribution: quantiles of the samples against those of the model. On the diagonal they agree; points above it on
+    the right, or below it on the left, are samples further out than the model expects. For ``bounded``, which assumes a range only: the
+    samples in it, and how many are at its ends. For categories: how often each was told, beside its estimated probability.
 
     Parameters
     ----------
@@ -157,7 +165,19 @@ def plot_fit(run: Result | Experiment, *, ax: Axes | None = None) -> Axes:
     'Samples against the model'
     """
     info = fit_info(run)
-    ax = new_axes(ax)
+    if isinstance(info, RangeFitInfo):
+        ax = new_axes(ax, rows=2 * len(info.rows))
+        draw_ranges(info, ax)
+    elif isinstance(info, CategoryFitInfo):
+        ax = new_axes(ax, rows=len(info.names))
+        draw_categories(info, ax)
+    else:
+        ax = new_axes(ax)
+        _draw_quantiles(info, ax)
+    return ax
+
+
+def _draw_quantiles(info: FitInfo, ax: Axes) -> None:
     tidy(ax, info.title, grid="both")
     most = max(max(q) for q in (*info.model, *info.records))
     least = min(0.0, *(min(q) for q in (*info.model, *info.records)))
@@ -177,5 +197,6 @@ def plot_fit(run: Result | Experiment, *, ax: Axes | None = None) -> Axes:
     else:
         ax.set_xlabel("quantile of the model (standard deviations)")
         ax.set_ylabel("quantile of the samples (standard deviations)")
+    if info.left_out:
+        ax.plot([], [], linestyle="none", label=f"without a distribution: {few(info.left_out)}")
     ax.legend(fontsize=7, ncols=1 + len(info.names) // 12)
-    return ax

@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from linkarms.plots._style import MUTED, cluster_color, label_rows, new_axes, row_font, tidy
+from linkarms.plots._style import MAX_NUMBERS, MUTED, cluster_color, label_rows, new_axes, row_font, tidy
 from linkarms.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["PullsInfo", "plot_pulls", "pulls_info"]
-
-#: Above this many arms the bars have no numbers beside them.
-_MAX_NUMBERS = 30
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ def plot_pulls(result: Result, *, ax: Axes | None = None) -> Axes:
     tidy(ax, "Samples of each arm", grid="x")
     rows = range(len(info.arms))
     ax.barh(rows, info.pulls, height=0.62, color=[cluster_color(label) for label in info.labels])
-    if len(info.arms) <= _MAX_NUMBERS:
+    if len(info.arms) <= MAX_NUMBERS:
         for row, pulls in zip(rows, info.pulls, strict=True):
             ax.annotate(
                 f"{pulls:,}",

@@ -15,6 +15,7 @@ __all__ = [
     "ACCENT",
     "FAINT",
     "INK",
+    "MAX_NUMBERS",
     "MUTED",
     "STYLE",
     "close",
@@ -58,6 +59,8 @@ STYLE: Any = {
     "savefig.facecolor": "white",
 }
 
+#: With more rows than this there are no numbers beside them.
+MAX_NUMBERS = 30
 #: Names of arms smaller than this, in points, are left out: nobody could read them.
 _SMALLEST = 4.5
 
