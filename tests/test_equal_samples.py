@@ -100,6 +100,175 @@ def test_columns_of_very_different_units(small):
     assert ends[0] == ends[1]
 
 
+def run(n=12, family="gaussian-unknown", names="abcd", d=2, change=lambda name, x: x, **options):
+    """A run with a million times too small a delta; ``change`` makes some of the samples singular."""
+    rng = np.random.default_rng(1)
+    c = la.BanditClusterer(2, list(names), d, family, delta=1e-300, **options)
+    for name, mean in zip(names, (0.0, 0.4, 5.0, 5.3, 9.0, 9.9), strict=False):
+        for _ in range(n):
+            x = np.broadcast_to(change(name, rng.normal(mean, 1.0, d)), d)
+            c.tell(name, x if d > 1 else float(x[0]))
+    return c
+
+
+def at(column, value):
+    def change(name, x):
+        x[column] = value(x)
+        return x
+
+    return change
+
+
+WORDS = "{}, and as long as that is so the run does not stop; leave such {} out, tell numbers that are rounded less, or "
+
+
+@pytest.mark.parametrize(
+    ("settings", "seen", "out"),
+    [
+        (
+            {"d": 1, "change": lambda name, x: 3.5 if name == "b" else x},
+            "all samples of arm 'b' are equal",
+            "arms",
+        ),
+        (
+            {"d": 1, "change": lambda name, x: 3.5},
+            "all samples of arms 'a', 'b', 'c' and 1 more are equal",
+            "arms",
+        ),
+        ({"change": lambda name, x: 3.5 if name == "b" else x}, "all samples of arm 'b' are equal", "arms"),
+        (
+            {"family": "gaussian-unknown:isotropic", "change": lambda name, x: 3.5 if name == "b" else x},
+            "all samples of arm 'b' are equal",
+            "arms",
+        ),
+        (
+            {"family": "gaussian-unknown:shared", "d": 1, "change": lambda name, x: 3.5},
+            "all samples of arms 'a', 'b', 'c' and 1 more are equal",
+            "arms",
+        ),
+        (
+            {"change": at(1, lambda x: 7.0)},
+            "column 1 is constant in the samples of arms 'a', 'b', 'c' and 1 more",
+            "columns",
+        ),
+        (
+            {"family": "gaussian-unknown:coordinate", "d": 3, "change": lambda name, x: x * [1.0, 0.0, 0.0]},
+            "columns 1 and 2 are constant in the samples of arms 'a', 'b', 'c' and 1 more",
+            "columns",
+        ),
+        (
+            {"change": at(1, lambda x: 3.0 * x[0] - 1.0)},
+            "column 1 follows from column 0 in the samples of arms 'a', 'b', 'c' and 1 more",
+            "columns",
+        ),
+        (
+            {"d": 4, "n": 30, "change": at(3, lambda x: 1e6 * (x[0] - 2.0 * x[2]))},
+            "column 3 follows from columns 0 and 2 in the samples of arms 'a', 'b', 'c' and 1 more",
+            "columns",
+        ),
+    ],
+)
+def test_a_run_that_cannot_stop_names_arms_and_columns(settings, seen, out):
+    c = run(**settings)
+    result = c.result()
+    assert result.reason.startswith("no promise yet: still running; " + WORDS.format(seen, out))
+    assert "heading for a tie" not in result.reason
+    assert result.tie is None
+    c.close("no more time")
+    assert (
+        "no more time; would not have stopped at any delta; " + WORDS.format(seen, out) in c.result().reason
+    )
+
+
+def test_few_different_samples_and_names_of_columns():
+    kinds = {"a": "equal", "b": "few"}
+
+    def change(name, x):
+        if kinds.get(name) == "few":
+            return np.array([1.0, 2.0, 3.0]) * (x[0] > 0.4)
+        return 1.0 if name in kinds else x
+
+    c = run(n=20, d=3, change=change)
+    c.features = ("width", "height", "depth")
+    assert (
+        "all samples of arm 'a' are equal, column 'height' follows from column 'width' in the samples of arm 'b', and as long"
+        in c.result().reason
+    )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"change": lambda name, x: x * [1.0, 1e-9]},  # units of very different size
+        {"family": "gaussian-unknown:coordinate", "change": at(1, lambda x: x[0])},
+        {"family": "gaussian-unknown:isotropic", "change": at(1, lambda x: 7.0)},
+        {"family": "gaussian-unknown:shared", "d": 1, "change": lambda name, x: 3.5 if name == "b" else x},
+        {"family": "gaussian", "change": lambda name, x: 3.5},
+        {"n": 3, "d": 1, "change": lambda name, x: 3.5 if name == "b" else x},  # too early to say
+        {"n": 2},
+    ],
+)
+def test_other_runs_do_not(settings):
+    assert "as long as that is so" not in run(**settings).result().reason
+
+
+@pytest.mark.parametrize("d", [2, 3, 5])
+@pytest.mark.parametrize("noise", [1e-9, 1e-7, 1e-2, 0.3])
+def test_a_covariance_is_singular_where_the_core_says_so(d, noise):
+    """The evidence of an arm whose covariance is singular for the core is minus its price, whatever its samples are."""
+
+    def result(noise):
+        rng = np.random.default_rng(d)
+        return run(n=60, d=d, change=at(d - 1, lambda x: x[:-1].sum() + noise * rng.normal())).result()
+
+    singular, other = result(0.0), result(noise)
+    assert "as long as that is so" in singular.reason
+    assert (
+        ("as long as that is so" in other.reason) == (other.evidence == singular.evidence) == (noise < 1e-6)
+    )
+
+
+def test_on_the_command_line_and_on_the_page(tmp_path, capsys):
+    from linkarms.campaign import Campaign, Trace, open_storage
+    from linkarms.cli._app import run as command
+    from linkarms.server._view import campaign_view
+
+    rng = np.random.default_rng(0)
+    rows = [
+        f"{name},{x:.3f},{10 * round(x, 3):.2f}"
+        for name in "abc"
+        for x in rng.normal("abc".index(name), 1.0, 40)
+    ]
+    path = tmp_path / "twice.csv"
+    path.write_text("\n".join(["arm,cm,mm", *rows]))
+    words = [
+        "cluster",
+        str(path),
+        "--arm",
+        "arm",
+        "--value",
+        "cm,mm",
+        "-k",
+        "2",
+        "--max-samples",
+        "200",
+        "-q",
+    ]
+    assert command(words) == 1
+    assert (
+        "column 'mm' follows from column 'cm' in the samples of arms 'a', 'b', 'c'" in capsys.readouterr().out
+    )
+
+    home = open_storage(tmp_path / "runs.db")
+    campaign = Campaign.create("dull", ["a", "b", "c"], 2, storage=home)
+    campaign.add_many(["a", "b", "c"] * 12, [x for _ in range(12) for x in (0.25, *rng.normal(size=2))])
+    remark = campaign_view(campaign, Trace("dull", home))["words"]["remark"]
+    assert remark.startswith(
+        "all samples of arm 'a' are equal, and as long as that is so the run does not stop"
+    )
+
+
 def test_columns_of_which_one_follows_from_the_others_say_nothing():
     rng = np.random.default_rng(1)
     x = {name: rng.normal(m, 1.0, 500) for name, m in zip("abcd", (0.0, 0.4, 5.0, 5.3), strict=True)}

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkarms._cuts import later_cuts
+from linkarms._silent import silent_arms, silent_in_words
 from linkarms._ties import nearest_tie, tie_in_words
 from linkarms._witness import name_witness
 from linkarms._words import plural
@@ -62,7 +63,10 @@ def make_result(
         labels = core.labels.copy() if engine.ready else np.full(n_arms, -1)
     indices = engine.witness if engine.ready and not engine.trivial else None
     witness = None if indices is None else name_witness(indices, arms)
-    tie = None if stopped else nearest_tie(engine, arms)
+    moments = moments_to_rows(core.told().moments) if engine.families.unknown_variance else None
+    silent = [] if stopped else silent_arms(engine, moments, ended=ending is not None)
+    tie = None if stopped or silent else nearest_tie(engine, arms)
+    why = silent_in_words(silent, arms, features, engine.families.n_features) if silent else None
     return Result(
         labels=labels.astype(np.int64),
         arms=arms,
@@ -74,11 +78,11 @@ def make_result(
         evidence=engine.evidence(),
         threshold=engine.threshold(),
         witness=witness,
-        reason=_reason(engine, arms, delta, stopped, ending, tie),
+        reason=_reason(engine, arms, delta, stopped, ending, tie, why),
         ambiguous=engine.ambiguous,
         error_bound=engine.error_bound(),
         fit=ModelFit(engine.families, arms, told),
-        regions=_regions(engine, delta),
+        regions=_regions(engine, delta, moments),
         features=features,
         distance_threshold=engine.goal.distance_threshold,
         tolerance=engine.goal.tolerance,
@@ -88,12 +92,11 @@ def make_result(
     )
 
 
-def _regions(engine: Engine, delta: float) -> Intervals | None:
+def _regions(engine: Engine, delta: float, moments: NDArray[np.float64] | None) -> Intervals | None:
     """The confidence intervals of the arms; None for a user's own family."""
     core, families = engine.core, engine.families
     if families.has_callbacks:
         return None
-    moments = moments_to_rows(core.told().moments) if families.unknown_variance else None
     return Intervals(families, core.counts.copy(), core.means.copy(), core.estimates.copy(), delta, moments)
 
 
@@ -104,8 +107,9 @@ def _reason(
     stopped: bool,
     ending: str | None,
     tie: Tie | None,
+    why: str | None,
 ) -> str:
-    """Whether the promise holds, and why or why not."""
+    """Whether the promise holds, and why or why not; ``why`` is already known where some arms give no evidence."""
     if engine.trivial:
         have = "has" if len(arms) == 1 else "have"
         into = plural(engine.goal.n_clusters or 1, "cluster")
@@ -123,7 +127,7 @@ def _reason(
     start = "no promise yet: still running" if ending is None else f"no promise: {ending}"
     if missing:
         return f"{start}; {len(missing)} arm(s) have no sample, the first is {missing[0]!r}"
-    if engine.ambiguous and engine.goal.tolerance == 0.0:
+    if why is None and engine.ambiguous and engine.goal.tolerance == 0.0:
         equal = (
             "equal edges at the cut"
             if engine.goal.distance_threshold is None
@@ -133,7 +137,7 @@ def _reason(
     bound = engine.error_bound()
     if ending is not None and bound is not None:
         start += f"; {would_stop_at(bound, ended=True)}"
-    why = engine.stopping.diagnose(engine.view())
+    why = why or engine.stopping.diagnose(engine.view())
     if why is None and tie is not None:
         why = tie_in_words(engine, tie, ended=ending is not None)
     return start if why is None else f"{start}; {why}"

@@ -91,9 +91,9 @@ class Tie:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Tie:
         """Read what `Result.to_dict` says of a tie."""
-        ends = [data[name] for name in ("gap", "low", "high", "samples")]
-        known = (math.inf if x is None else float(x) for x in ends)
-        return cls(read_witness(data), *known, data.get("distance_threshold"))
+        ends = {name: data[name] for name in ("gap", "low", "high", "samples")}
+        known = {name: math.inf if x is None else float(x) for name, x in ends.items()}
+        return cls(read_witness(data), **known, distance_threshold=data.get("distance_threshold"))
 
     def __str__(self) -> str:
         other = f"the distance threshold {self.distance_threshold:g}" if self.distance_threshold else ""

@@ -145,7 +145,8 @@ class Result:
     costs : ndarray, shape (M,), or None
         What a sample of each arm costs; None where no costs were given.
     tie : Tie or None
-        The gap that keeps the run from stopping, with an interval, and the samples that it would take.
+        The gap that keeps the run from stopping, with an interval, and the samples that it would take. None after a stop, with a tolerance,
+        under a rule of your own, and where arms without evidence keep the run from stopping: `reason` names them.
 
     Examples
     --------

@@ -52,6 +52,8 @@ def _next(result: Result) -> str:
     """Say what to do with a result, or about one without a promise."""
     if result.stopped:
         return "Next: to_frame() gives the numbers of each arm, linkarms.plots.summary(result) the plots."
+    if result.tie is None:
+        return "Next: take more samples, unless the reason says what else to do."
     return "Next: take more samples, or give a tolerance if so small a difference does not matter to you."
 
 

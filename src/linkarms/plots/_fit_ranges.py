@@ -131,4 +131,4 @@ def draw_ranges(info: RangeFitInfo, ax: Axes) -> None:
 def _spread(n: int) -> NDArray[np.float64]:
     """Return small heights that keep equal samples apart, the same ones at each call."""
     golden = 0.6180339887498949
-    return 0.5 * (np.arange(n) * golden % 1.0 - 0.5)
+    return np.asarray(0.5 * (np.arange(n) * golden % 1.0 - 0.5), dtype=np.float64)
