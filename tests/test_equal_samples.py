@@ -148,22 +148,22 @@ WORDS = "{}, and as long as that is so the run does not stop; leave such {} out,
         ),
         (
             {"change": at(1, lambda x: 7.0)},
-            "column 1 is constant in the samples of arms 'a', 'b', 'c' and 1 more",
+            "coordinate 1 is constant in the samples of arms 'a', 'b', 'c' and 1 more",
             "columns",
         ),
         (
             {"family": "gaussian-unknown:coordinate", "d": 3, "change": lambda name, x: x * [1.0, 0.0, 0.0]},
-            "columns 1 and 2 are constant in the samples of arms 'a', 'b', 'c' and 1 more",
+            "coordinates 1 and 2 are constant in the samples of arms 'a', 'b', 'c' and 1 more",
             "columns",
         ),
         (
             {"change": at(1, lambda x: 3.0 * x[0] - 1.0)},
-            "column 1 follows from column 0 in the samples of arms 'a', 'b', 'c' and 1 more",
+            "coordinate 1 follows from coordinate 0 in the samples of arms 'a', 'b', 'c' and 1 more",
             "columns",
         ),
         (
             {"d": 4, "n": 30, "change": at(3, lambda x: 1e6 * (x[0] - 2.0 * x[2]))},
-            "column 3 follows from columns 0 and 2 in the samples of arms 'a', 'b', 'c' and 1 more",
+            "coordinate 3 follows from coordinates 0 and 2 in the samples of arms 'a', 'b', 'c' and 1 more",
             "columns",
         ),
     ],
@@ -234,39 +234,14 @@ def test_on_the_command_line_and_on_the_page(tmp_path, capsys):
     from linkarms.cli._app import run as command
     from linkarms.server._view import campaign_view
 
-    rng = np.random.default_rng(0)
-    rows = [
-        f"{name},{x:.3f},{10 * round(x, 3):.2f}"
-        for name in "abc"
-        for x in rng.normal("abc".index(name), 1.0, 40)
-    ]
-    path = tmp_path / "twice.csv"
-    path.write_text("\n".join(["arm,cm,mm", *rows]))
-    words = [
-        "cluster",
-        str(path),
-        "--arm",
-        "arm",
-        "--value",
-        "cm,mm",
-        "-k",
-        "2",
-        "--max-samples",
-        "200",
-        "-q",
-    ]
-    assert command(words) == 1
-    assert (
-        "column 'mm' follows from column 'cm' in the samples of arms 'a', 'b', 'c'" in capsys.readouterr().out
-    )
-
     home = open_storage(tmp_path / "runs.db")
     campaign = Campaign.create("dull", ["a", "b", "c"], 2, storage=home)
+    rng = np.random.default_rng(0)
     campaign.add_many(["a", "b", "c"] * 12, [x for _ in range(12) for x in (0.25, *rng.normal(size=2))])
-    remark = campaign_view(campaign, Trace("dull", home))["words"]["remark"]
-    assert remark.startswith(
-        "all samples of arm 'a' are equal, and as long as that is so the run does not stop"
-    )
+    words = "all samples of arm 'a' are equal, and as long as that is so the run does not stop"
+    assert campaign_view(campaign, Trace("dull", home))["words"]["remark"].startswith(words)
+    assert command(["campaign", "status", "dull", "--storage", str(tmp_path / "runs.db")]) == 0
+    assert words in " ".join(capsys.readouterr().out.split())
 
 
 def test_columns_of_which_one_follows_from_the_others_say_nothing():

@@ -16,7 +16,14 @@ from linkarms._words import few
 from linkarms.engine import Engine
 from linkarms.stopping import Anytime
 
-__all__ = ["Silent", "silent_arms", "silent_in_words"]
+__all__ = [
+    "Silent",
+    "columns_in_words",
+    "columns_that_follow",
+    "follows_in_words",
+    "silent_arms",
+    "silent_in_words",
+]
 
 Array = NDArray[np.float64]
 
@@ -74,13 +81,14 @@ def _silent(m: int, kind: str, d: int, moments: Array) -> Silent | None:
     constant = tuple(int(i) for i in np.flatnonzero(np.diag(covariance) <= 0.0))
     if constant:
         return Silent(m, constant, True)
-    follows = _first_that_follows(covariance) if kind == "full" else ()
+    follows = columns_that_follow(covariance) if kind == "full" else ()
     return Silent(m, follows, False) if follows else None
 
 
-def _first_that_follows(covariance: Array) -> tuple[int, ...]:
+def columns_that_follow(covariance: Array) -> tuple[int, ...]:
     """Return the first column that follows from those before it, after those from which it follows; empty if there is none.
 
+    No variance may be 0.
     With columns in units of their standard deviations, the square of a pivot of the Cholesky factor is the share of variance that is left.
     """
     units = np.sqrt(np.diag(covariance))
@@ -99,6 +107,20 @@ def _first_that_follows(covariance: Array) -> tuple[int, ...]:
     return ()
 
 
+def columns_in_words(columns: Sequence[int], features: Sequence[str] | None) -> str:
+    """Return the names of columns; their numbers, from 0, if they have none."""
+    names = [str(i) if features is None else repr(features[i]) for i in columns]
+    noun = f"{'coordinate' if features is None else 'column'}{'s' if len(names) > 1 else ''}"
+    return f"{noun} {', '.join(names[:-1])}{' and ' if len(names) > 1 else ''}{names[-1]}"
+
+
+def follows_in_words(columns: Sequence[int], features: Sequence[str] | None) -> str:
+    """Say what `columns_that_follow` found."""
+    return (
+        f"{columns_in_words(columns[-1:], features)} follows from {columns_in_words(columns[:-1], features)}"
+    )
+
+
 def silent_in_words(
     silent: Sequence[Silent], arms: Sequence[Hashable], features: Sequence[str] | None, n_features: int
 ) -> str:
@@ -109,16 +131,13 @@ def silent_in_words(
     seen = []
     for (columns, constant), named in alike.items():
         of_arms = f"of arm{'s' if len(named) > 1 else ''} {few(named)}"
-        *others, last = (repr(features[i]) if features is not None else str(i) for i in columns)
         if constant and len(columns) == n_features:
             seen.append(f"all samples {of_arms} are equal")
         elif constant:
-            are = f"columns {', '.join(others)} and {last} are" if others else f"column {last} is"
-            seen.append(f"{are} constant in the samples {of_arms}")
+            is_are = "are" if len(columns) > 1 else "is"
+            seen.append(f"{columns_in_words(columns, features)} {is_are} constant in the samples {of_arms}")
         else:
-            seen.append(
-                f"column {last} follows from column{'s' if len(others) > 1 else ''} {' and '.join(others)} in the samples {of_arms}"
-            )
+            seen.append(f"{follows_in_words(columns, features)} in the samples {of_arms}")
     what = f"{', '.join(seen[:_GROUPS])}{', and more' if len(seen) > _GROUPS else ''}"
     out = "arms" if seen[0].startswith("all") else "columns"
     advice = f"leave such {out} out, tell numbers that are rounded less, or give a known variance ('gaussian:VARIANCE')"
