@@ -2,9 +2,9 @@
 
 Penguins and flights ship with the package, wine comes with scikit-learn, the load of ten AWS servers (Numenta Anomaly Benchmark) is a
 file with the columns ``series`` and ``value``, and the ratings of three users with the same favourite number are from MovieLens's
-``ratings.csv``: nine different numbers, many of them equal. Each run is ``linkarms cluster FILE --drop-missing --seed N --json`` with a number of
-clusters and a limit of samples, and no family. An error is a run that stopped with another partition than that of the means of all
-records. ``--table`` prints the table of the docs.
+``ratings.csv``: nine different numbers, many of them equal. Each run is ``linkarms cluster FILE --drop-missing --seed N --json`` with
+a number of clusters and a limit of samples, and no family. An error is a run that stopped with another partition than that of the means
+of all records. ``--table`` prints the table of the docs.
 """
 
 import argparse
