@@ -9,6 +9,8 @@ namespace {
 
 /// Knots that are bet on: more take time and gain next to nothing.
 constexpr std::size_t most_knots = 32;
+/// Roots are found to a relative precision down to this: l has reached any level there.
+constexpr double smallest = 1e-30;
 
 }  // namespace
 
@@ -21,17 +23,17 @@ Wealth::Wealth(const SampleBounds& bounds, std::span<const Knot> knots) : bounds
   mean_ /= count_;
 }
 
-// With F = (1 - f) + f y/m = N/m, N = (1 - f) m + f y:  log F = log N - log m, its slope (1 - f)/N - 1/m, and its bend
-// 1/m^2 - ((1 - f)/N)^2 >= 0.
+// With F = (1 - f) + f y/m and N = m F, the slope of log F is -f y / (m N) and its bend f y / (m N) (1/m + (1 - f)/N). (As
+// differences, 1/m against (1 - f)/N, both are lost where m is near the end at which most samples are.)
 Wealth::Value Wealth::product(double fraction, double m, bool from_above) const {
   const double rest = 1.0 - fraction;
   if (m == 0.0) return {count_ * std::log(rest), 0.0, 0.0};  // every sample is at this end
-  Value out{-count_ * std::log(m), -count_ / m, count_ / (m * m)};
+  Value out{0.0, 0.0, 0.0};
   for (const Mass& mass : masses_) {
-    const double n = rest * m + fraction * (from_above ? 1.0 - mass.y : mass.y), share = rest / n;
-    out.value += mass.weight * std::log(n);
-    out.slope += mass.weight * share;
-    out.bend -= mass.weight * share * share;
+    const double bet = fraction * (from_above ? 1.0 - mass.y : mass.y), n = rest * m + bet, less = bet / (m * n);
+    out.value += mass.weight * std::log(rest + bet / m);
+    out.slope -= mass.weight * less;
+    out.bend += mass.weight * less * (1.0 / m + rest / n);
   }
   return out;
 }
@@ -86,7 +88,7 @@ double Bets::find(double slope) const {
       if (low == 0.0) next = std::min(next, 0.0625 * high);  // the root may be many sizes below
       if (high == 1.0) next = std::max(next, 1.0 - 0.0625 * (1.0 - low));
     }
-    if (std::abs(next - m) <= 4e-16 || next == low || next == high) return next;
+    if (std::abs(next - m) <= 4e-16 * std::max(m, smallest) || next == low || next == high) return next;
     m = next;
   }
   return m;

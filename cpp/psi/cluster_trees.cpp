@@ -65,8 +65,8 @@ void ClusterTrees::fit(const ClusteredArms& now) {
     start_.push_back(start_.back() + size);
     large_ = large_ || size > 2;
     set_order(now, k);
-    measure(now, k);
   }
+  measure(now);
   fits_ = true;
 }
 
