@@ -26,7 +26,7 @@ def skewed(low, high):
 #: name -> records of each arm, of which one is as likely as any other; two clusters.
 INSTANCES = {
     "0 or 1, three arms": [[0.0] * 49 + [1.0], [0.0] * 13 + [1.0] * 7, [0.0] + [1.0] * 9],
-    "rare ones": [[0.0] * 99 + [1.0], [0.0] * 49 + [1.0], [0.0] * 9 + [1.0]],
+    "rare ones": [[0.0] * (100 - k) + [1.0] * k for k in (1, 3, 10)],
     "rare large values": [[0.0] * 9 + [1.0], [0.2] * 4 + [1.0], [0.7] * 2 + [1.0] * 3],
     "two points, chain of three": [two_points(m, 0.2) for m in (0.2, 0.35, 0.5, 0.8)],
     "skewed, two pairs": [

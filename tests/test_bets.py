@@ -88,6 +88,56 @@ def test_the_cost_of_one_number(x):
     assert bets.rise(-0.1) == bets.rise(1.1) == math.inf
 
 
+@pytest.mark.parametrize(
+    "x", [[0.0] * 16, [0.0] * 29 + [1.0], [0.0] * 400 + [0.5], [1.0] * 29 + [0.0], [1e-3] * 50]
+)
+def test_the_cost_where_nearly_all_samples_are_at_one_end(x):
+    bets = core.bets(0.0, 1.0, np.array(x))
+    near_0 = np.geomspace(1e-25, 0.5, 300)
+    places = np.concatenate([near_0, 1.0 - near_0[near_0 > 1e-12]])
+    values = np.array([bets.log_evidence(z) for z in places])
+    raw = np.array([oracle.log_evidence(x, z) for z in places])
+    assert (values <= raw + 1e-9 * (1.0 + np.abs(raw))).all()
+    if x[0] in (0.0, 1.0):  # on knots
+        assert values == pytest.approx(raw, rel=1e-9, abs=1e-9)
+    for slope in (0.0, *(sign * 10.0**k for k in range(0, 22, 3) for sign in (1.0, -1.0))):
+        if abs(slope) > 1e9 and (slope > 0.0 or x[0] == 1.0):
+            continue  # so near to 1 that the distance from it is lost in rounding
+        at = bets.step(slope)
+        least = (values - slope * places).min()
+        assert bets.log_evidence(at) - slope * at <= least + 1e-6 * (1.0 + abs(least))
+    assert bets.minimum <= values.min() + 1e-6
+
+
+def grid_least(samples, pairs, places):
+    """The least sum of the oracle over means on a grid; three arms."""
+    u, v, a, b = pairs
+    x, y, z = np.meshgrid(places, places, places, indexing="ij")
+    far = {0: x, 1: y, 2: z}
+    costs = [np.array([oracle.log_evidence(own, m) for m in places]) for own in samples]
+    total = costs[0][:, None, None] + costs[1][None, :, None] + costs[2][None, None, :]
+    return float(total[np.abs(far[u] - far[v]) >= np.abs(far[a] - far[b])].min())
+
+
+@pytest.mark.parametrize(
+    ("ones", "zeros"),
+    [
+        ((0, 1, 0), (16, 14, 16)),
+        ((0, 5, 0), (30, 25, 25)),
+        ((0, 1, 1), (16, 14, 15)),
+        ((16, 14, 16), (0, 1, 0)),
+    ],
+)
+def test_rare_values_give_no_more_evidence_than_a_grid(ones, zeros):
+    samples = [np.repeat([1.0, 0.0], counts) for counts in zip(ones, zeros, strict=True)]
+    core_run = told(samples)._engine.core
+    near_0 = np.geomspace(1e-9, 0.5, 40)
+    places = np.concatenate([near_0, 1.0 - near_0])
+    for pairs in itertools.product(range(3), repeat=4):
+        if len(set(pairs)) == 3 and pairs[0] == pairs[2] and pairs[1] != pairs[3]:
+            assert core_run.evidence_against(pairs) <= grid_least(samples, pairs, places) + 1e-9
+
+
 def brute_force(samples, pairs, low, high):
     """The least sum over means that satisfy the constraint: a convex problem for each pair of signs."""
     u, v, a, b = pairs

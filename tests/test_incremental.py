@@ -359,3 +359,18 @@ def test_pending_pulls_count_for_the_choice_only(name, data):
             assert_same(engine, restored(engine))
         if engine.ready:
             check(engine)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1654, *range(repeats(15, 60))])
+def test_batches_are_as_good_as_a_load(seed, d):
+    """Several arms move between two searches, and the partition with them."""
+    rng = np.random.default_rng(seed)
+    n_arms, n_clusters = int(rng.integers(5, 10)), int(rng.integers(2, 4))
+    centres = 2.0 * rng.normal(size=(n_arms, d))
+    run = la.BanditClusterer(n_clusters, n_arms, n_features=d, family="gaussian")
+    for turn in range(12):
+        batch = run.ask(4 if turn else n_arms)
+        run.tell_many(batch, [rng.normal(size=d) + centres[m] for m in batch])
+        again = la.BanditClusterer.load(run.dump())
+        assert run._engine.core.psi == again._engine.core.psi
