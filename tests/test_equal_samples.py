@@ -253,3 +253,18 @@ def test_columns_of_which_one_follows_from_the_others_say_nothing():
     result = run.result()
     assert not result.stopped
     assert result.evidence < 0.0
+
+
+@pytest.mark.parametrize("noise", [1e-2, 1e-4, 1e-5, 3e-6])
+def test_columns_of_which_one_nearly_follows_from_the_others(noise):
+    rng = np.random.default_rng(1)
+    run = la.BanditClusterer(2, list("abcd"), n_features=3, delta=0.05)
+    for _ in range(60):
+        for name, mean in zip("abcd", (0.0, 0.4, 5.0, 5.3), strict=True):
+            x = rng.normal(mean, 1.0, 3)
+            x[2] = x[0] + x[1] + noise * rng.normal()
+            if not run.done:
+                run.tell(name, x)
+    result = run.result()
+    assert result.stopped
+    assert result.clusters == [["a", "b"], ["c", "d"]]

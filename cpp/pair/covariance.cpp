@@ -18,6 +18,8 @@ constexpr double same_eigenvalue = 1e-9;
 constexpr double most_apart = 1e6;
 /// Two lengths, and a cost and its lower bound, may be off by these, relatively.
 constexpr double length_rounding = 1e-14, cost_rounding = 1e-9;
+/// A share of the variances that rounding does not take for nothing.
+constexpr double least_more = 1e-14;
 
 /// The root of F(mu) = sum nu_i b_i^2 / (1 - mu nu_i)^2 in (0, 1/top), as x = 1 - mu top, which keeps its
 /// relative precision where mu comes close to 1/top. Hard case: F < 0 up to 1/top, because the top eigenspace
@@ -152,15 +154,21 @@ double QuadraticPair::run(const std::array<QuadraticArm, 4>& arms, bool shared, 
     r[d + i] = a.theta[i] - b.theta[i];
   }
   Matrix lower(n, n);
-  for (Index i = 0; i < d; ++i) {
-    for (Index j = 0; j < d; ++j) {
-      const double of_u = (*u.covariance)(i, j) / u.weight;
-      lower(i, j) = of_u + (*v.covariance)(i, j) / v.weight;
-      lower(d + i, d + j) = (*a.covariance)(i, j) / a.weight + (*b.covariance)(i, j) / b.weight;
-      if (shared) lower(d + i, j) = of_u;
+  const auto factor = [&](double more) {  // with variances larger by that share, for which the cost is smaller
+    for (Index i = 0; i < d; ++i) {
+      for (Index j = 0; j < d; ++j) {
+        const double scale = i == j ? 1.0 + more : 1.0, of_u = scale * (*u.covariance)(i, j) / u.weight;
+        lower(i, j) = of_u + scale * (*v.covariance)(i, j) / v.weight;
+        lower(d + i, d + j) = scale * ((*a.covariance)(i, j) / a.weight + (*b.covariance)(i, j) / b.weight);
+        lower(d + i, j) = shared ? of_u : 0.0;
+      }
     }
+    return cholesky(lower);
+  };
+  // rounding may leave nothing of a covariance that is nearly singular beside that of an arm that weighs far less
+  for (double more = 0.0; !factor(more); more = std::max(10.0 * more, least_more)) {
+    if (more > 1.0) throw std::logic_error("the covariances of a pair problem are not positive definite");
   }
-  if (!cholesky(lower)) throw std::logic_error("the covariances of a pair problem are not positive definite");
   Matrix form(n, n);  // L' J L; only the upper triangle is needed
   for (Index k = 0; k < n; ++k) {
     const double sign = k < d ? 1.0 : -1.0;
