@@ -253,3 +253,14 @@ def test_per_arm_covariance_and_bounds():
     with contextlib.suppress(InvalidInput):
         low, high = (la.psi([1, 1, 1], [[0, 0], [0.1, 0], [1, 1]], 2, bounded(x, 1)) for x in (0, [0, 0]))
         assert low.value <= high.value * (1 + 1e-9)
+
+
+def test_a_waiting_time_of_zero_says_nothing_in_a_product():
+    # under the model it cannot be; times are rounded
+    family = la.families.Product([la.families.Exponential(), la.families.Exponential()])
+    run = la.BanditClusterer(2, 3, n_features=2, family=family)
+    run.tell_many(range(3), [[0.0, 1.0], [1.0, 2.0], [5.0, 9.0]])
+    assert run.result().evidence == -np.inf
+    run.tell(0, [0.5, 1.0])
+    assert np.isfinite(run.result().evidence)
+    assert not run.result().stopped

@@ -28,6 +28,7 @@ SolvedEvidence::SolvedEvidence(const SolvedEvidence& other)
 
 double SolvedEvidence::at_scale(const Situation& now, const Witness& w, double level, Index j) {
   const double price = total_of(tables_.price(j), w);
+  if (price == inf) return -inf;
   const Weighted at{now.samples.estimates(), now.dist, tables_.weight(j), tables_.spread(j)};
   return problem_->cost(at, w, level + price) - price;
 }
@@ -61,8 +62,9 @@ std::vector<SpreadBounds> SolvedEvidence::bounds(const Situation& now, double le
   SpreadBounds out{{}, {price.begin(), price.end()}};
   out.least = problem_->has_quadratic() ? 0.0 : share;
   for (Index m = 0; m < model_->n_arms(); ++m) {
-    // an infinite spread times a level of zero would not be a number
-    out.spread.push_back(std::min(problem_->spread(m, now.samples.estimates().row(m), tables_.weight(first)[m], share), 1e300));
+    // an infinite spread times a level of zero would not be a number; and an arm with an infinite price says nothing
+    const View theta = now.samples.estimates().row(m);
+    out.spread.push_back(share < inf ? std::min(problem_->spread(m, theta, tables_.weight(first)[m], share), 1e300) : 1e300);
   }
   return {out};
 }

@@ -46,6 +46,8 @@ double prior_mass_below(Domain domain, double x) {
 
 double regret(const Scalar& f, double n, double theta) {
   if (n <= 0.0) return 0.0;
+  // waiting times that are all 0 are rounded, and no rate is too high for them
+  if (const auto* rate = std::get_if<GammaRate>(&f); rate && theta >= rate->estimate(0.0)) return inf;
   const auto integral = [=](const auto& g) { return one_side(g, n, theta, Side::below) + one_side(g, n, theta, Side::above); };
   const double total = std::visit(integral, f);
   return total > 0.0 ? -std::log(total) : inf;
