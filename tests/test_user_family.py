@@ -280,6 +280,91 @@ def test_check_family_passes_exceptions_on(breakage):
     check_family(family, POINTS)
 
 
+class Naive(la.families.ScalarFamily):
+    """Bernoulli, as it is written down first: 0 * log(0) is NaN."""
+
+    name, support, domain, compiled = "naive", "0 or 1", (0.0, 1.0), True
+
+    @numba.cfunc("float64(float64, float64)", error_model="numpy")
+    def kl(p, q):
+        return p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q))
+
+    @numba.cfunc("float64(float64, float64)", error_model="numpy")
+    def step(p, slope):
+        b = 1 - slope
+        return 2 * p / (b + math.sqrt(b * b + 4 * slope * p))
+
+    @numba.cfunc("float64(float64)", error_model="numpy")
+    def fisher(p):
+        return 1 / (p * (1 - p))
+
+    def draw(self, rng, theta, size):
+        return (rng.random((size, 1)) < theta[0]).astype(float)
+
+
+def returning(value):
+    return staticmethod(lambda *numbers: value)
+
+
+REFUSED = [
+    (Naive(), r"Naive\.kl\(0, 0\) returned nan; it must return a number"),
+    (type("Open", (Naive,), {"open_domain": True})(), r"gives 0, which is not in the domain \(0, 1\)"),
+    (altered(estimate=returning(1.5)), r"Altered\.estimate gives 1\.5, which is not in the domain"),
+    (altered(kl=returning(-1.0)), r"kl\(.*, .*\) returned -1; it must return at least 0"),
+    (altered(kl=returning(math.inf)), r"kl\(.*\) returned inf; it must return 0"),
+    (altered(kl=staticmethod(lambda p, q: 0.0 if p == q else math.inf)), "where step"),
+    (altered(fisher=returning(-1.0)), r"fisher\(.*\) returned -1; it must return at least 0"),
+    *(
+        (altered(**{name: returning(math.nan)}), rf"{name}\(.*\) returned nan")
+        for name in ("kl", "step", "fisher", "estimate", "slope_limit", "inflection")
+    ),
+    (altered(statistics=lambda self, values: values * math.nan), r"Altered\.statistics returned nan"),
+]
+
+
+@pytest.mark.parametrize(("family", "words"), REFUSED)
+@pytest.mark.parametrize("goal", [{"n_clusters": 2}, {"distance_threshold": 0.2}])
+def test_what_a_function_may_not_return_is_refused_and_nothing_is_lost(family, words, goal):
+    c = la.BanditClusterer(arms=3, family=family, **goal)
+    before = c.dump()
+    with pytest.raises(CallbackError, match=words) as caught:
+        c.tell_many([0, 1, 2] * 2, [0, 1, 0] * 2)
+    assert "\n" not in str(caught.value)
+    assert (c.dump(), c.n_samples, c.done) == (before, 0, False)
+
+
+def test_check_family_tries_the_estimates_at_the_ends_of_the_support():
+    for family, words in REFUSED[:2]:
+        with pytest.raises(CallbackError, match=words):
+            check_family(family, [0.1, 0.4, 0.9])
+
+
+def test_rounding_below_zero_is_no_divergence():
+    family = altered(kl=staticmethod(lambda p, q: Plain.kl(p, q) - 1e-12))
+    assert family.scalar().kl(0.3, 0.3) == 0.0
+
+
+def test_a_rule_that_returns_nan_is_named():
+    class Unsure(la.stopping.StoppingRule):
+        name = "unsure"
+        found = {"statistic": 1.0, "threshold": 2.0}
+
+        def statistic(self, view):
+            return self.found["statistic"]
+
+        def threshold(self, view, delta):
+            return self.found["threshold"]
+
+    for what in ("statistic", "threshold"):
+        rule = Unsure()
+        c = la.BanditClusterer(2, 3, family="gaussian", stopping=rule)
+        c.tell_many([0, 1, 2], [0.0, 1.0, 5.0])
+        rule.found = {**rule.found, what: math.nan}
+        with pytest.raises(CallbackError, match=rf"Unsure\.{what} returned nan after 4 samples"):
+            c.tell(0, 1.0)
+        assert c.n_samples == 3
+
+
 HANGING = """
 import math, linkarms as la
 class Mean(la.families.ScalarFamily):

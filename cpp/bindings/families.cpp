@@ -1,4 +1,5 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
@@ -131,13 +132,15 @@ void bind_scalars(nb::module_& m) {
   m.def(
       "user_family",
       [](nb::object kl, nb::object step, nb::object fisher, nb::object estimate, nb::object slope_limit, nb::object inflection,
-         std::string_view domain, nb::object owner) {
+         std::string_view domain, nb::object owner, const std::string& name, double low, double high, bool open) {
         const Domain where = named(domain_names, "domain", domain);
         return NamedScalar{make_user_family(std::move(kl), std::move(step), std::move(fisher), std::move(estimate),
-                                            std::move(slope_limit), std::move(inflection), where, std::move(owner))};
+                                            std::move(slope_limit), std::move(inflection), where, std::move(owner), name,
+                                            Parameters{low, high, open})};
       },
       nb::kw_only(), "kl"_a.none(), "step"_a.none(), "fisher"_a.none(), "estimate"_a = nb::none(), "slope_limit"_a = nb::none(),
-      "inflection"_a = nb::none(), "domain"_a = "line", "owner"_a = nb::none(),
+      "inflection"_a = nb::none(), "domain"_a = "line", "owner"_a = nb::none(), "name"_a = "family",
+      "low"_a = -inf, "high"_a = inf, "open_ends"_a = false,
       "Return a family of a user's own functions: Python callables, or addresses of C functions of doubles.");
 }
 

@@ -159,11 +159,11 @@ GridAverage AveragedEvidence::average(const Situation& now, const Witness& w, do
 }
 
 double AveragedEvidence::against(const Situation& now, const Witness& w, double level, Index) {
-  return average(now, w, level, -inf).lower;
+  return proved(average(now, w, level, -inf).lower);
 }
 
 bool AveragedEvidence::is_below(const Situation& now, const Witness& w, double level, Index) {
-  return average(now, w, level, level).lower < level;
+  return !(average(now, w, level, level).lower >= level);
 }
 
 Index AveragedEvidence::best_scale(const Situation& now, const Witness& w, Index scale) {

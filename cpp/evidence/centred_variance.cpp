@@ -143,7 +143,7 @@ bool CentredVarianceEvidence::is_below(const Situation& now, const Witness& w, d
     const std::size_t j = (static_cast<std::size_t>(first) + turn) % grid_.size();
     Point& point = kept.points[j];
     if (point_is_below(now, w, point, j, surely) || upper_bound(now, w, j, point) < surely) continue;
-    if (at_scale(now, w, level, j, Search::all, point) < level) continue;
+    if (!(at_scale(now, w, level, j, Search::all, point) >= level)) continue;
     kept.reached = level;
     return false;
   }

@@ -34,6 +34,11 @@ namespace linkarms {
 /// What a bound must be below or above by, as a share: more than rounding can do.
 inline constexpr double sure = 1e-9;
 
+/// Evidence as it counts: what is not a number is none, so that it forbids a stop.
+[[nodiscard]] inline double proved(double value) {
+  return std::isnan(value) ? -inf : value;
+}
+
 /// For one c, when a pair of pairs is sure to have evidence of at least L, from lengths alone. With S the sum
 /// of the spreads (a shared arm counts four times) and P that of the prices (once):  |q| - |p| >= sqrt(2
 /// max(L + P + constant, least) S).
@@ -80,7 +85,7 @@ class IsotropicEvidence {
     const double most =
         isotropic_cost(now.dist, tables_.spread(tables_.smallest()), w) - total_of(tables_.price(tables_.largest()), w);
     if (most < level - sure * (1.0 + std::abs(level))) return true;
-    return against(now, w, level, first) < level;
+    return !(against(now, w, level, first) >= level);
   }
 
   [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale) {

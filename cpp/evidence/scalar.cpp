@@ -61,8 +61,9 @@ ScalarEvidence::Found ScalarEvidence::minimise(const Samples& samples, Index j, 
     }
     numbers[constraint.count] = fixed_lack(tolerance_);
     const auto all = std::span(numbers).first(constraint.count + (tolerance_ > 0.0 ? 1 : 0));
-    const double value = search == Search::convex ? convex_cost(all) : linear_cost(all, std::min(level, found.value));
-    if (!(value < found.value)) continue;
+    const double value =
+        proved(search == Search::convex ? convex_cost(all) : linear_cost(all, std::min(level, found.value)));
+    if (value >= found.value) continue;
     found.value = value;
     for (std::size_t i = 0; i < constraint.count; ++i) found.at[i] = numbers[i].lam;
   }
@@ -75,7 +76,7 @@ double ScalarEvidence::against(const Situation& now, const Witness& w, double le
     const double cost = price(samples, j, w);
     const Found found = minimise(samples, j, w, level + cost, Search::whole);
     if (at) *at = found.at;
-    return found.value - cost;
+    return proved(found.value - cost);
   };
   FourNumbers at{};
   double best = value_of(first, &at);
@@ -117,7 +118,7 @@ bool ScalarEvidence::is_below(const Situation& now, const Witness& w, double lev
       continue;
     }
     if (search == Search::whole) {
-      if (!(found.value - cost < level)) {
+      if (found.value - cost >= level) {
         if (!point) point = &new_point(w);
         if (point->count[0] < 0) move_point(*point, found.at);
         point->cleared = level;

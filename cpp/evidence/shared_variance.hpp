@@ -20,7 +20,7 @@ class SharedVarianceEvidence {
 
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first) const;
   [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first) const {
-    return against(now, w, level, first) < level;
+    return !(against(now, w, level, first) >= level);
   }
   [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale) const;
   /// For the c by which arms are chosen, and for the largest, which has the smallest prices.

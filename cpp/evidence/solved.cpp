@@ -30,7 +30,7 @@ double SolvedEvidence::at_scale(const Situation& now, const Witness& w, double l
   const double price = total_of(tables_.price(j), w);
   if (price == inf) return -inf;
   const Weighted at{now.samples.estimates(), now.dist, tables_.weight(j), tables_.spread(j)};
-  return problem_->cost(at, w, level + price) - price;
+  return proved(problem_->cost(at, w, level + price) - price);
 }
 
 double SolvedEvidence::against(const Situation& now, const Witness& w, double level, Index first) {

@@ -19,7 +19,7 @@ class SolvedEvidence {
 
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first);
   [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first) {
-    return against(now, w, level, first) < level;
+    return !(against(now, w, level, first) >= level);
   }
   [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale);
   [[nodiscard]] std::vector<SpreadBounds> bounds(const Situation& now, double level, Index first, const Witness& at);

@@ -58,7 +58,7 @@ double IsotropicThreshold::against(const Situation& now, const Witness& w, doubl
 
 bool IsotropicThreshold::is_below(const Situation& now, const Witness& w, double level, Index) {
   const PairLengths lengths = collect(now, w);
-  return average_over_grid(lengths, terms_, level, level).lower < level;
+  return !(average_over_grid(lengths, terms_, level, level).lower >= level);
 }
 
 // The average is at least any of its terms, less log J.
@@ -130,11 +130,11 @@ ScalarThreshold::Found ScalarThreshold::at_scale(const Samples& samples, const W
     numbers[2] = {.theta = merges ? limits_.merge : limits_.split, .kappa = merges ? 1.0 : -1.0, .kind = Fixed{}};
     numbers[2].lam = numbers[2].theta;
     const double value =
-        search == Search::convex ? convex_cost(numbers) : linear_cost(numbers, std::min(level + price, best.value));
+        proved(search == Search::convex ? convex_cost(numbers) : linear_cost(numbers, std::min(level + price, best.value)));
     if (value < best.value) best = {value, numbers[0].lam, numbers[1].lam};
     if (merges) break;
   }
-  best.value -= price;
+  best.value = proved(best.value - price);
   return best;
 }
 
@@ -206,7 +206,7 @@ bool ScalarThreshold::is_below(const Situation& now, const Witness& w, double le
     }
     const Found found = at_scale(now.samples, w, level, j, search);
     if (search == Search::whole) {
-      if (!(found.value < level)) return false;
+      if (found.value >= level) return false;
       solved[static_cast<std::size_t>(j)] = 1;
     }
     const bool moves = search == Search::whole || found.value < inf;
@@ -310,7 +310,7 @@ bool VarianceThreshold::is_below_at(const Situation& now, const Witness& w, doub
 }
 
 bool VarianceThreshold::is_below(const Situation& now, const Witness& w, double level, Index first) {
-  if (model_->variances() == Variances::shared) return against(now, w, level, first) < level;
+  if (model_->variances() == Variances::shared) return !(against(now, w, level, first) >= level);
   const double gap = std::max(limits_.gap(w, now.dist), 0.0), surely = level - sure * (1.0 + std::abs(level));
   if (kept_for_ == w && is_below_at(now, w, gap, kept_share_, surely)) return true;
   // the c with the most at its own point: most pairs that are below are so there for every c

@@ -60,7 +60,7 @@ class SolvedThreshold {
     return average(now, w, level, -inf);
   }
   [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index) {
-    return average(now, w, level, level) < level;
+    return !(average(now, w, level, level) >= level);
   }
   [[nodiscard]] static bool is_clear(const Situation&, const Witness&, double, Index) { return false; }
   [[nodiscard]] Index best_scale(const Situation& now, const Witness& w, Index scale);

@@ -21,7 +21,7 @@ class UnknownVarianceEvidence {
 
   [[nodiscard]] double against(const Situation& now, const Witness& w, double level, Index first) const;
   [[nodiscard]] bool is_below(const Situation& now, const Witness& w, double level, Index first) const {
-    return against(now, w, level, first) < level;
+    return !(against(now, w, level, first) >= level);
   }
   [[nodiscard]] Index best_scale(const Situation&, const Witness&, Index scale) const { return scale; }
   [[nodiscard]] std::vector<SpreadBounds> bounds(const Situation& now, double level, Index first, const Witness& at) const;

@@ -194,6 +194,8 @@ void Arm::estimate(View mean, const Matrix& box, MutView theta) const {
   for (std::size_t i = 0; i < mean.size(); ++i) {
     const double value = has_covariance() ? mean[i] : linkarms::estimate(coordinates()[i], mean[i]);
     theta[i] = clip(value, box.row(static_cast<Index>(i)));
+    if (has_covariance()) continue;
+    if (const auto* own = std::get_if<UserFamily>(&coordinates()[i])) own->functions->check_estimate(theta[i]);
   }
 }
 

@@ -9,7 +9,8 @@
 namespace linkarms {
 
 /// The functions of a user's own family; see family/scalar.hpp for what each one is. They may throw, and what
-/// they throw reaches the caller. They are called from any thread, but never from two at once for one run.
+/// they throw reaches the caller; none returns NaN, and kl and fisher nothing below 0. They are called from any thread, but
+/// never from two at once for one run.
 class UserFunctions {
  public:
   virtual ~UserFunctions() = default;
@@ -19,6 +20,8 @@ class UserFunctions {
   [[nodiscard]] virtual double estimate(double mean) const = 0;
   [[nodiscard]] virtual double slope_limit(double theta) const = 0;
   [[nodiscard]] virtual double inflection(double theta) const = 0;
+  /// Throws unless theta, an estimate after clipping, can be one: in the domain, and kl is 0 there and finite beside it.
+  virtual void check_estimate(double theta) const = 0;
 };
 
 /// A family that the package does not ship.

@@ -46,6 +46,10 @@ def user_family(
     inflection: _OfOne | None = None,
     domain: Literal["line", "half-line", "unit"] = "line",
     owner: object = None,
+    name: str = "family",
+    low: float = ...,
+    high: float = ...,
+    open_ends: bool = False,
 ) -> Scalar: ...
 
 class Arm:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkarms.errors import InvalidSample
+from linkarms.errors import CallbackError, InvalidSample
 from linkarms.families import ArmFamilies, Family
 
 __all__ = ["as_numbers", "as_sample", "check_samples", "is_sample", "sufficient_statistics"]
@@ -134,4 +134,9 @@ def sufficient_statistics(
     for m in set(arms):
         rows = np.flatnonzero(of_arm == m)
         out[rows] = families.families[m].statistics(samples[rows])
+        if np.isnan(out[rows]).any():
+            raise CallbackError(
+                f"{type(families.families[m]).__name__}.statistics returned nan for the samples "
+                f"{reprlib.repr(samples[rows][:, 0].tolist())}; it must return numbers; correct the family's function"
+            )
     return out

@@ -114,7 +114,9 @@ class InvalidDump(LinkarmsError, ValueError):
 
 
 class CallbackError(LinkarmsError):
-    """A user's own family raised an exception; it is the ``__cause__`` of this one.
+    """A user's own family raised an exception, which is the ``__cause__`` of this one; or a family or rule returned what it may not.
+
+    That is NaN, a negative divergence, or an estimate outside the domain.
 
     Examples
     --------

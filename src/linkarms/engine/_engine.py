@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from linkarms import _core
 from linkarms._goal import Goal
-from linkarms.errors import InvalidInput
+from linkarms.errors import CallbackError, InvalidInput
 from linkarms.families import ArmFamilies
 from linkarms.families._unknown import moments_from_rows, moments_to_rows
 from linkarms.sampling import SamplingRule, View
@@ -157,7 +157,7 @@ class Engine:
         if not self.ready:
             return 0.0
         if self._native_stopping is None:
-            return float(self.stopping.statistic(self.view()))
+            return self._number("statistic", self.stopping.statistic(self.view()))
         return self.core.evidence(self.stopping.level(self.delta))
 
     def threshold(self, delta: float | None = None) -> float:
@@ -168,8 +168,18 @@ class Engine:
         if not self.ready:
             return math.inf
         if self._native_stopping is None:
-            return float(self.stopping.threshold(self.view(), level))
+            return self._number("threshold", self.stopping.threshold(self.view(), level))
         return self.core.threshold_base + self.stopping.level(level)
+
+    def _number(self, what: str, returned: float) -> float:
+        """What a user's own stopping rule returned; NaN is refused."""
+        value = float(returned)
+        if math.isnan(value):
+            raise CallbackError(
+                f"{type(self.stopping).__name__}.{what} returned nan after {int(self.core.counts.sum())} samples; "
+                "it must return a number; correct the rule"
+            )
+        return value
 
     def check(self, delta: float | None = None) -> bool:
         """Return whether the rule stops now."""

@@ -261,6 +261,10 @@ class ScalarFamily(Family):
                 inflection=self._function("inflection", 1),
                 domain=place,
                 owner=type(self),
+                name=type(self).__name__,
+                low=low,
+                high=high,
+                open_ends=self.open_domain,
             )
             self.__dict__["_functions"] = kept
         return kept
@@ -278,7 +282,7 @@ class ScalarFamily(Family):
                 f"the family {type(self).__name__} has no function {name!r}; write it as a @staticmethod (see ScalarFamily)"
             )
         # the defaults of this class are Python functions, too simple to need compiling
-        own = function is not inspect.getattr_static(ScalarFamily, name, None) and name in (
+        own = function is not getattr(ScalarFamily, name, None) and name in (
             "kl",
             "step",
             "fisher",

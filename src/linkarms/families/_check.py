@@ -18,7 +18,8 @@ def check_family(family: Family, parameters: Iterable[float], *, samples: int = 
 
     At each of the parameters: the divergence is zero there and positive elsewhere, the Fisher information is its
     curvature, `step` solves the problem it should, draws lie in the support, and the estimate from many draws is close to
-    the parameter (six standard errors). And that it is an exponential family whose estimate is not clipped: the difference of the
+    the parameter (six standard errors). The functions give numbers also at the estimates from the smallest and the largest of the draws,
+    where they may not (``0 * log(0)``). And that it is an exponential family whose estimate is not clipped: the difference of the
     divergences of two parameters from the estimate is a straight line in the mean of the statistic. The promise of the anytime rule
     rests on that.
 
@@ -35,6 +36,8 @@ def check_family(family: Family, parameters: Iterable[float], *, samples: int = 
     ------
     InvalidInput
         With the name of the function, the place and the two numbers that should agree.
+    CallbackError
+        Where a function raised an exception, or returned NaN, a negative divergence or an estimate outside the domain.
 
     Examples
     --------
@@ -83,7 +86,21 @@ def check_family(family: Family, parameters: Iterable[float], *, samples: int = 
         means |= {float(statistics.mean()), *np.quantile(statistics, [0.0, 0.5, 1.0]).tolist()}
         estimate = float(family.mle(family.statistics(values).mean(axis=0))[0])
         agree("estimate (from many draws)", theta, estimate, theta, 6.0 / math.sqrt(samples * fisher) + 1e-9)
+    for mean in (min(means), max(means)):
+        _check_end(family, mean, points)
     _check_exponential(family, sorted(means), min(points), max(points))
+
+
+def _check_end(family: Family, mean: float, points: list[float]) -> None:
+    """Call every function at the estimate from ``mean``: what returns NaN there raises `CallbackError`."""
+    f = family.scalar()
+    estimate = float(family.mle(np.array([mean]))[0])
+    for function in (f.fisher, f.slope_limit, f.inflection):
+        function(estimate)
+    for lam in points:
+        f.kl(estimate, lam)
+    for slope in (-1.0, 0.0, 0.5 * min(f.slope_limit(estimate), 1.0)):
+        f.step(estimate, slope)
 
 
 def _check_exponential(family: Family, means: list[float], low: float, high: float) -> None:
