@@ -1,7 +1,9 @@
 """What the backends are made of: problems and rules that pickle, chunks, tasks, and backends that do not exist."""
 
+import copy
+import multiprocessing
 import pickle
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from tests.backend_rules import Waiting
 
 import linkarms as la
 from linkarms import errors, families
+from linkarms.client import Client
 from linkarms.montecarlo import _task
 from linkarms.montecarlo._chunks import SECONDS, Chunks
 
@@ -54,6 +57,65 @@ def test_rules_pickle():
         again = pickle.loads(pickle.dumps(rule))
         assert type(again) is type(rule)
         assert again.to_dict() == rule.to_dict()
+
+
+def continued(run):
+    """The dump after four more samples, of the pending pulls first."""
+    for arm in [*run.pending, *run.ask(2)]:
+        run.tell(arm, 1.0)
+    return run.dump()
+
+
+def middle(family, parameters, sampling="ebc-h"):
+    """A run with pending pulls and samples."""
+    problem = la.Problem(parameters, 2, family=family, arms=["a", "b", "c"])
+    run = la.BanditClusterer(
+        2, problem.arms, problem.n_features, family=family, sampling=sampling, delta=1e-9, seed=7
+    )
+    rng = np.random.default_rng(2)
+    for _ in range(4):
+        for arm in run.ask(3):
+            m = problem.arms.index(arm)
+            run.tell(arm, problem.families[m].draw(rng, problem.parameters[m], 1)[0])
+    run.ask(2)
+    return run
+
+
+@pytest.mark.parametrize("again", [lambda run: pickle.loads(pickle.dumps(run)), copy.copy, copy.deepcopy])
+@pytest.mark.parametrize(("family", "parameters"), FAMILIES, ids=lambda x: str(x)[:30])
+def test_runs_are_pickled_and_copied_in_the_middle_and_share_nothing(family, parameters, again):
+    run = middle(family, parameters)
+    before = run.dump()
+    other = again(run)
+    assert (other.dump(), other.pending, other.ask(3)) == (before, run.pending, run.ask(3))
+    assert [x.tolist() for x in other.result().fit.samples] == [x.tolist() for x in run.result().fit.samples]
+    before = run.dump()
+    other.release(next(iter(other.pending)))
+    assert run.dump() == before != other.dump()
+
+
+@pytest.mark.parametrize("sampling", ["ebc", "lma", "lucbboc", "atboc", "round-robin"])
+def test_rules_of_copied_runs_continue(sampling):
+    runs = [run := middle(*FAMILIES[0], sampling), copy.copy(run), pickle.loads(pickle.dumps(run))]
+    assert len({continued(run) for run in runs}) == 1
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_runs_continue_in_another_process(method):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"there is no {method} here")
+    run = middle(Waiting(), [1.0, 1.2, 6.0])
+    with ProcessPoolExecutor(1, multiprocessing.get_context(method)) as pool:
+        assert pool.submit(continued, run).result() == continued(run)
+
+
+def test_what_holds_connections_says_why_it_cannot_be_pickled(tmp_path):
+    lab = la.campaign.Campaign.create("lab", ["a", "b", "c"], 2, storage=tmp_path / "runs.db")
+    for held, words in ((lab, "open it again"), (Client("lab", "http://127.0.0.1:9"), "make another one")):
+        for act in (pickle.dumps, copy.deepcopy):
+            with pytest.raises(errors.LinkarmsError, match=words):
+                act(held)
 
 
 def test_chunks_grow_to_half_a_second_and_shrink_at_the_end():

@@ -199,6 +199,8 @@ def test_a_run_with_costs_goes_on_after_a_dump():
         ([1, 2, 1e-51, 4], "arm 'c' costs 1e-51"),
         ({"a": 1, " a": 2, "b": 1, "c": 1, "d": 1}, "costs: 'a' and ' a' are the same arm 'a'; name it once"),
         ([1, 2, 1e-15, 4], "costs range from 1e-15 to 4"),
+        ([1e-300, 1, 1e300, 4], "costs: arm 'a' costs 1e-300"),
+        (np.longdouble("1e4000") * np.arange(1, 5), "costs: arm 'a' costs inf"),
         ({"a": 1, "b": 1, "c": 1}, "costs: arm 'd' has no cost"),
         ({"a": 1, "b": 1, "c": 1, "d": 1, "e": 1}, "costs: 'e' is not an arm"),
         (["x"] * 4, "costs are not numbers"),

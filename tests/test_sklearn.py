@@ -1,7 +1,9 @@
 """`linkarms.sklearn.BanditClustering`: scikit-learn's own checks, and what they do not cover."""
 
+import pickle
 import warnings
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -84,6 +86,14 @@ def test_random_state(readings):
 
     assert pulls(4) == pulls(4)
     assert len({tuple(pulls(state)) for state in range(5)}) > 1
+
+
+def test_estimators_are_sent_to_workers_and_fitted_ones_are_pickled():
+    rows = np.random.default_rng(1).normal(np.array([[0.0], [0.1], [9.0]]), 1.0, (3, 40))
+    fit = BanditClustering(n_clusters=2).fit(rows)
+    there = joblib.Parallel(2)(joblib.delayed(clone(fit).fit)(rows) for _ in range(2))
+    for other in (*there, pickle.loads(pickle.dumps(fit))):
+        assert other.labels_.tolist() == fit.labels_.tolist() == [0, 0, 1]
 
 
 def test_frames_pipelines_and_clones(readings):

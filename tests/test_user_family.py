@@ -347,7 +347,9 @@ def test_rounding_below_zero_is_no_divergence():
 def test_a_rule_that_returns_nan_is_named():
     class Unsure(la.stopping.StoppingRule):
         name = "unsure"
-        found = {"statistic": 1.0, "threshold": 2.0}
+
+        def __init__(self):
+            self.found = {"statistic": 1.0, "threshold": 2.0}
 
         def statistic(self, view):
             return self.found["statistic"]
@@ -359,7 +361,7 @@ def test_a_rule_that_returns_nan_is_named():
         rule = Unsure()
         c = la.BanditClusterer(2, 3, family="gaussian", stopping=rule)
         c.tell_many([0, 1, 2], [0.0, 1.0, 5.0])
-        rule.found = {**rule.found, what: math.nan}
+        rule.found[what] = math.nan
         with pytest.raises(CallbackError, match=rf"Unsure\.{what} returned nan after 4 samples"):
             c.tell(0, 1.0)
         assert c.n_samples == 3

@@ -139,8 +139,8 @@ void bind_scalars(nb::module_& m) {
                                             Parameters{low, high, open})};
       },
       nb::kw_only(), "kl"_a.none(), "step"_a.none(), "fisher"_a.none(), "estimate"_a = nb::none(), "slope_limit"_a = nb::none(),
-      "inflection"_a = nb::none(), "domain"_a = "line", "owner"_a = nb::none(), "name"_a = "family",
-      "low"_a = -inf, "high"_a = inf, "open_ends"_a = false,
+      "inflection"_a = nb::none(), "domain"_a = "line", "owner"_a = nb::none(), "name"_a = "family", "low"_a = -inf,
+      "high"_a = inf, "open_ends"_a = false,
       "Return a family of a user's own functions: Python callables, or addresses of C functions of doubles.");
 }
 

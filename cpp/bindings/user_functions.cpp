@@ -137,8 +137,9 @@ class GivenFunctions final : public UserFunctions {
     const auto [low, high, open] = parameters_;
     if (open ? !(low < theta && theta < high) : !(low <= theta && theta <= high)) {
       const std::string ends = text(low) + ", " + text(high);
-      raise(estimate_.name() + " gives " + text(theta) + ", which is not in the domain " + (open ? "(" + ends + ")" : "[" + ends + "]") +
-            "; correct it, or " + (open ? "set open_domain=False if kl and step hold at the ends, too" : "give the right domain"));
+      raise(estimate_.name() + " gives " + text(theta) + ", which is not in the domain " +
+            (open ? "(" + ends + ")" : "[" + ends + "]") + "; correct it, or " +
+            (open ? "set open_domain=False if kl and step hold at the ends, too" : "give the right domain"));
     }
     if (const double own = kl(theta, theta); own > rounding(theta, theta)) refuse(kl_.name(), {theta, theta}, own, "0");
     const double beside = step(theta, -1.0);

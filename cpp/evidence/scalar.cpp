@@ -61,8 +61,7 @@ ScalarEvidence::Found ScalarEvidence::minimise(const Samples& samples, Index j, 
     }
     numbers[constraint.count] = fixed_lack(tolerance_);
     const auto all = std::span(numbers).first(constraint.count + (tolerance_ > 0.0 ? 1 : 0));
-    const double value =
-        proved(search == Search::convex ? convex_cost(all) : linear_cost(all, std::min(level, found.value)));
+    const double value = proved(search == Search::convex ? convex_cost(all) : linear_cost(all, std::min(level, found.value)));
     if (value >= found.value) continue;
     found.value = value;
     for (std::size_t i = 0; i < constraint.count; ++i) found.at[i] = numbers[i].lam;

@@ -144,7 +144,8 @@ def check_costs(costs: Any, arms: Sequence[Hashable]) -> NDArray[np.float64] | N
     if isinstance(costs, Mapping):
         costs = _in_order(costs, arms)
     try:
-        array = np.array(costs, dtype=np.float64)
+        with np.errstate(over="ignore"):  # of longer floats: too large is said below
+            array = np.array(costs, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"costs are not numbers ({error}); give one above 0 per arm") from error
     if array.shape != (len(arms),):

@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 import numpy as np
@@ -84,6 +84,11 @@ class Client:
         self.name, self.url, self.patience, self.timeout = name, _address(url), patience, timeout
         self._token = _header_of(os.environ.get("LINKARMS_TOKEN") if token is None else token)
         self._local = threading.local()
+
+    def __getstate__(self) -> NoReturn:
+        raise LinkarmsError(
+            "a Client holds connections and perhaps a token; make another one of its name and url"
+        )
 
     @classmethod
     def create(

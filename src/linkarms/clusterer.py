@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -192,14 +193,12 @@ class BanditClusterer:
     def ask(self, n: int = 1) -> list[Hashable]:
         """Return the next ``n`` arms to sample, an arm perhaps several times; fewer when the budget runs out, none once done.
 
-        They are pending until told or released. Pending pulls count in the choice of arms, so a batch spreads out, but never in the
-        decision to stop.
+        They are pending until told or released: they count in the choice of arms, so a batch spreads out, never in the decision to stop.
         """
-        wanted = check_count("n", n)
+        wanted, core = check_count("n", n), self._engine.core
         if self.done:
             return []
         left = self._budget_left(pending=True)
-        core = self._engine.core
         before = core.pending.copy()
         chosen: list[Hashable] = []
         try:
@@ -333,10 +332,8 @@ class BanditClusterer:
     def result(self) -> Result:
         """Return the current clusters; `Result.stopped` and `Result.reason` say whether the promise holds."""
         told = self._log.told() if self._records is None else self._records
-        ending = self._ending()
-        return make_result(
-            self._engine, self.arms, self.delta, self._stopped, ending, told=told, features=self.features
-        )
+        ended = self._stopped, self._ending()
+        return make_result(self._engine, self.arms, self.delta, *ended, told=told, features=self.features)
 
     def _ending(self) -> str | None:
         """Why the run ended without a stop; None if it did not."""
@@ -359,6 +356,9 @@ class BanditClusterer:
         restore_engine(self._engine, snapshot)
         self._stopped, self._closed = snapshot["stopped"], snapshot["closed"]
 
+    def __copy__(self) -> BanditClusterer:
+        return deepcopy(self)  # runs share nothing
+
     def set_pending(self, pulls: Sequence[int]) -> None:
         """Set how many pulls of each arm are under way, for callers that track them themselves."""
         self._engine.core.set_pending(np.asarray(pulls, dtype=np.int64))
@@ -371,7 +371,7 @@ class BanditClusterer:
         sampling: SamplingRule | None = None,
         stopping: StoppingRule | None = None,
     ) -> BanditClusterer:
-        """Return the run that `dump` wrote; it continues bit for bit as if it had never been interrupted.
+        """Return the run that `dump` wrote; it continues as if it had never been interrupted (but see docs/files-and-resume.md).
 
         Parameters
         ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar, Unpack
+from typing import Any, NoReturn, TypeVar, Unpack
 
 from numpy.typing import ArrayLike
 
@@ -28,7 +28,7 @@ from linkarms.campaign._session import Session, chained, to_json
 from linkarms.campaign._settings import Settings, make_clusterer
 from linkarms.campaign._storage import Entry, Reader, Storage
 from linkarms.checks import Finding
-from linkarms.errors import InvalidInput
+from linkarms.errors import InvalidInput, LinkarmsError
 from linkarms.result import Result
 
 __all__ = ["Campaign"]
@@ -85,6 +85,9 @@ class Campaign:
         self.name = check_name(name)
         self.storage = storage
         self._computer = Computer(name, storage)
+
+    def __getstate__(self) -> NoReturn:
+        raise LinkarmsError("a Campaign holds connections to its storage; open it again with Campaign.open")
 
     @classmethod
     def create(

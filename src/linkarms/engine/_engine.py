@@ -91,6 +91,16 @@ class Engine:
             self.core.set_sample_costs(costs.tolist())
         sampling.attach(self.core)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # the core is made again and told what it was told: it may hold functions of this process
+        made = (self.families, self.goal, self.sampling, self.stopping, self.delta, self.rng, self.costs)
+        return Engine, made, {"state": self.to_dict(), "memory": self.sampling.memory()}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.restore(kept["state"])
+        if kept["memory"] is not None:
+            self.sampling.remember(kept["memory"])
+
     @property
     def compiled(self) -> bool:
         """Return whether both rules run inside the core, so that whole trials can."""
