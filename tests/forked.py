@@ -113,8 +113,9 @@ def serve(path, libraries):
         __import__(name)
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as here:
-        here.bind(path)
+        here.bind(f"{path}.new")
         here.listen()
+        os.rename(f"{path}.new", path)  # who waits for it can connect
         children = set()
         while here in select.select([here, sys.stdin], [], [])[0]:
             children -= {child for child in children if os.waitpid(child, os.WNOHANG)[0]}
