@@ -204,3 +204,25 @@ def test_command_line(tmp_path, capsys):
     words = ["campaign", "create", "lab", "--arms", "a,b,c", "--storage", place]
     assert run([*words, "--distance-threshold", "2"]) == 0
     assert "distance threshold 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "family", ["gaussian", "gaussian-unknown", "gaussian-unknown:shared", "bounded:-20:20"]
+)
+@pytest.mark.parametrize("r", [0.5, 2.0, 12.0])
+def test_looking_at_two_arms_does_not_stop_them(family, r):
+    rng = np.random.default_rng(5)
+    runs = [la.BanditClusterer(arms=["a", "b"], family=family, distance_threshold=r) for _ in range(2)]
+    for _ in range(30):
+        for name, mean in (("a", 0.5), ("b", 9.5)):
+            x = mean + 0.3 * rng.normal()
+            for run in runs:
+                if not run.done:
+                    run.tell(name, x)
+            found = runs[0].result()
+            if min(found.pulls) > 0:
+                pair = runs[0]._engine.core.evidence_against(
+                    (0, 1, -1, -1) if found.labels[0] == found.labels[1] else (-1, -1, 0, 1)
+                )
+                assert found.evidence == pytest.approx(pair, rel=1e-6, abs=1e-6)
+    assert runs[0].result().samples == runs[1].result().samples

@@ -176,7 +176,10 @@ double ThresholdEvidence<Pairs>::statistic(const Situation& now) {
   Witness where;
   double level = inf;
   if (now.witness.is_merge() && !clusters.together(now.witness.a, now.witness.b)) {
-    level = std::nextafter(pairs_.against(now, now.witness, inf, scale_), inf);
+    // it stands if rounding makes it larger when it is asked for a second time, up to a level
+    best = {pairs_.against(now, now.witness, inf, scale_), now.witness.a, now.witness.b};
+    where = now.witness;
+    level = std::nextafter(best.value, inf);
   }
   for (Index a = 0; a < clusters.n_arms(); ++a) {
     for (Index b = a + 1; b < clusters.n_arms(); ++b) {
