@@ -15,8 +15,7 @@
 // Three, one of them shared, stay in the plane of p and q: for given lengths of the moves the others go along w and s, and of the
 // shared arm's move D only D . p and D . q count. For a given D . q the largest D . p is best, and then D is in that plane.
 //
-// With a form per coordinate an arm can be reflected in one coordinate alone, and the signs of p there can be taken as those of
-// w:
+// With a form per coordinate an arm can be reflected in one coordinate alone, and w may be taken to have the sign of p there:
 // - Four arms: u and v come apart in each coordinate on the sides where they are; to change sides is farther.
 // - Three, with u = a: where w and p have different signs, some reflection of arms makes |w_k| no smaller and |s_k| no larger and
 //   moves no arm farther, unless q has the sign of p and is longer: there u may pass v on its way to b, and both signs count.
